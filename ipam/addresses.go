@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// Addresses is the addresses of one block. Each is free, held, reserved or cooling; space.Pool is the usual one. Errors wrap
-// space.ErrHeld, space.ErrReserved, space.ErrCooling or space.ErrOutside, and nothing has changed then. They may cool and have a
-// cursor as a space.Pool does, by its methods Cool, Cools, CoolingSince and FreeAt, and Cursor and SetCursor.
+// Addresses is the addresses of one block. Each is free, held, reserved or cooling; space.Pool is the usual one. Errors
+// wrap space.ErrHeld, space.ErrReserved, space.ErrCooling or space.ErrOutside, and nothing has changed then. They may
+// cool and have a cursor as a space.Pool does, by its methods Cool, Cools, CoolingSince and FreeAt, and Cursor and
+// SetCursor.
 type Addresses interface {
 	// Allocate takes an address of the system's choice; false when nothing is free at now.
 	Allocate(now time.Time) (netip.Addr, bool)
@@ -27,7 +28,8 @@ type Addresses interface {
 
 // coolingAddresses cool after their release.
 type coolingAddresses interface {
-	// Cool makes a free address cool as if it had been released at that time; false when it is not free or nothing ever cools.
+	// Cool makes a free address cool as if it had been released at that time; false when it is not free or nothing ever
+	// cools.
 	Cool(at time.Time, a netip.Addr) bool
 	// Cools reports whether a was cooling when the time was last looked at.
 	Cools(a netip.Addr) bool
@@ -48,11 +50,11 @@ type AddressBlock = HeldBlock[Addresses]
 
 // System is what an address system decides on its own for a BlockLedger.
 type System interface {
-	// Gateway is the gateway of a block of that prefix, which is in normal form, or the reason why it can be no block. It is
-	// invalid where a Router is picked, or pods need none.
+	// Gateway is the gateway of a block of that prefix, which is in normal form, or the reason why it can be no block. It
+	// is invalid where a Router is picked, or pods need none.
 	Gateway(prefix netip.Prefix) (netip.Addr, error)
-	// Own are the addresses that no pod gets as long as the node holds b. No pod ever holds a kept one, as b's gateway; of the
-	// edges, a pod of another block may hold one when b comes.
+	// Own are the addresses that no pod gets as long as the node holds b. No pod ever holds a kept one, as b's gateway; of
+	// the edges, a pod of another block may hold one when b comes.
 	Own(b *AddressBlock) (kept, edges []netip.Addr)
 	// Fill returns b's addresses, all of them free.
 	Fill(b *AddressBlock) Addresses

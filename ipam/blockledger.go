@@ -20,8 +20,8 @@ type BlockLedgerConfig struct {
 	PoolOf func(block netip.Prefix) string
 }
 
-// BlockLedger is a Ledger for systems in which each block knows its own addresses: it tries blocks in SetBlocks order. Where
-// blocks overlap, an address that is held or reserved in one is not given out in the other.
+// BlockLedger is a Ledger for systems in which each block knows its own addresses: it tries blocks in SetBlocks order.
+// Where blocks overlap, an address that is held or reserved in one is not given out in the other.
 type BlockLedger struct {
 	Ledger[Addresses]
 	blocks blocks

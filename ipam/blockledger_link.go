@@ -51,8 +51,8 @@ func (p *blocks) holder(addr netip.Addr) *AddressBlock {
 	return nil
 }
 
-// Restore implements Policy. The lease may be older than another block that reserves its address: a compact
-// history tells draining blocks first, whatever came first. Such an address is only an edge of the other block, because a block
+// Restore implements Policy. The lease may be older than another block that reserves its address: a compact history
+// tells draining blocks first, whatever came first. Such an address is only an edge of the other block, because a block
 // of which a kept address is held is refused.
 func (p *blocks) Restore(b *AddressBlock, addr netip.Addr) error {
 	err := b.Own.Restore(addr)
@@ -108,8 +108,8 @@ func (p *blocks) Freed(at time.Time, b *AddressBlock, addr netip.Addr) {
 	}
 }
 
-// link gives addresses to every block that has none and, where blocks overlap or did, to all of them anew: those of each block
-// then know the leases, the cooling and the own addresses of every block in its range.
+// link gives addresses to every block that has none and, where blocks overlap or did, to all of them anew: those of
+// each block then know the leases, the cooling and the own addresses of every block in its range.
 func (p *blocks) link() {
 	p.expire(p.ledger.clock)
 	anew := p.linked || p.ledger.overlapping

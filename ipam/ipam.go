@@ -5,9 +5,10 @@
 // NodeAllocator. A crash may lose any suffix of unpersisted Records: applying the persisted ones to a fresh allocator
 // yields an earlier state.
 //
-// A system has a package of its own. The Ledger is the same for all: owners, leases, blocks, records, their replay and the errors
-// of records that contradict the state. Its Policy is the system's own: which address is picked, which are reserved, and how long
-// a released one cools. Where each block knows its own addresses, BlockLedger has the Policy too, and the system brings Addresses.
+// A system has a package of its own. The Ledger is the same for all: owners, leases, blocks, records, their replay and
+// the errors of records that contradict the state. Its Policy is the system's own: which address is picked, which are
+// reserved, and how long a released one cools. Where each block knows its own addresses, BlockLedger has the Policy
+// too, and the system brings Addresses.
 package ipam
 
 import (
@@ -19,8 +20,8 @@ import (
 	"time"
 )
 
-// Owner is who holds an address: the CNI specification's primary key of an attachment (spec 1.1, section 2, "Attachment").
-// The zero Owner is invalid.
+// Owner is who holds an address: the CNI specification's primary key of an attachment (spec 1.1, section 2,
+// "Attachment"). The zero Owner is invalid.
 type Owner struct{ Network, ContainerID, IfName string }
 
 // String is "network/containerID/ifName"; ParseOwner reads it back.
@@ -154,7 +155,8 @@ type NodeAllocator interface {
 	Records() []Record
 }
 
-// DualStack is a NodeAllocator whose blocks may be of two families. Want.Pool chooses one; without a block of it there is ErrNoBlock.
+// DualStack is a NodeAllocator whose blocks may be of two families. Want.Pool chooses one; without a block of it there
+// is ErrNoBlock.
 type DualStack interface {
 	NodeAllocator
 	// FreeIn is how many addresses of a family's pool, PoolIPv4 or PoolIPv6, active blocks could give out now.

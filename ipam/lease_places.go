@@ -1,6 +1,7 @@
 package ipam
 
-// place is where an owner attaches. A node's owners differ in their containers: it has few networks and names of interfaces.
+// place is where an owner attaches. A node's owners differ in their containers: it has few networks and names of
+// interfaces.
 type place struct{ network, ifName string }
 
 // places number the places of all leases. A number is free again with the last lease there.

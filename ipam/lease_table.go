@@ -2,9 +2,9 @@ package ipam
 
 import "hash/maphash"
 
-// leaseEntry is one lease. Its owner is id at a place: what owners share is kept once for all of them, so that a lease takes 48 bytes
-// here, the owner's part of it included, and 5 to 11 in the table. One pointer instead of three is also what the garbage
-// collector has to follow.
+// leaseEntry is one lease. Its owner is id at a place: what owners share is kept once for all of them, so that a lease
+// takes 48 bytes here, the owner's part of it included, and 5 to 11 in the table. One pointer instead of three is also
+// what the garbage collector has to follow.
 type leaseEntry struct {
 	id string // the owner's ContainerID; empty in a free entry
 	// since is Unix nanoseconds; index counts in the block's prefix. In a free entry index chains the free ones.
@@ -16,8 +16,8 @@ type leaseEntry struct {
 }
 
 const (
-	// pageLen leases of 48 bytes and the 8 bytes that Go's allocator (1.22 and later) puts before objects with pointers fill
-	// a 1024-byte size class.
+	// pageLen leases of 48 bytes and the 8 bytes that Go's allocator (1.22 and later) puts before objects with pointers
+	// fill a 1024-byte size class.
 	pageLen = 21
 	noEntry = ^uint32(0)
 )
@@ -28,8 +28,9 @@ type leaseTable struct {
 	seed   maphash.Seed
 	places places
 	pages  []*[pageLen]leaseEntry
-	// slots hold entry number + 1 in the low bits that len(slots) needs, and in the others as many high bits of the entry's
-	// hash, so that a probe looks at an entry only when it is likely the right one; 0 is an empty slot. Linear probing.
+	// slots hold entry number + 1 in the low bits that len(slots) needs, and in the others as many high bits of the
+	// entry's hash, so that a probe looks at an entry only when it is likely the right one; 0 is an empty slot. Linear
+	// probing.
 	slots []uint32
 	count int
 	used  uint32 // entries that were ever in use
@@ -77,7 +78,8 @@ func (t *leaseTable) findSummed(o Owner, sum uint32) (leaseKey, *leaseEntry) {
 // sum is the part of a hash that follows from the container.
 func (t *leaseTable) sum(id string) uint32 { return uint32(maphash.String(t.seed, id)) }
 
-// spread is the hash: it tells the interfaces of one container apart by an odd factor, which is 2^32 divided by the golden ratio.
+// spread is the hash: it tells the interfaces of one container apart by an odd factor, which is 2^32 divided by the
+// golden ratio.
 func spread(sum, place uint32) uint32 { return sum ^ place*0x9e3779b1 }
 
 // owner is whose lease h is.
@@ -86,9 +88,9 @@ func (t *leaseTable) owner(h *leaseEntry) Owner {
 	return Owner{Network: at.network, ContainerID: h.id, IfName: at.ifName}
 }
 
-// prefetch asks the memory for the slots that owners with these sums will be looked for in, all of them at once: each is far
-// from the others, and to wait for one after the other takes longer than everything else that is done for a lease. It takes
-// them to be where the last owner was.
+// prefetch asks the memory for the slots that owners with these sums will be looked for in, all of them at once: each
+// is far from the others, and to wait for one after the other takes longer than everything else that is done for a
+// lease. It takes them to be where the last owner was.
 func (t *leaseTable) prefetch(sums []uint32) {
 	mask, seen := uint32(len(t.slots)-1), uint32(0)
 	for _, sum := range sums {

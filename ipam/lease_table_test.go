@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Goal: the lease table is a map. Method: a Go map is its twin, with as many owners at as many places as make it grow, fill gaps,
-// close gaps and number places anew.
+// Goal: the lease table is a map. Method: a Go map is its twin, with as many owners at as many places as make it grow,
+// fill gaps, close gaps and number places anew.
 func TestLeaseTableIsAMap(t *testing.T) {
 	anyOwner := func(t *rapid.T) Owner {
 		o := Owner{ContainerID: fmt.Sprintf("c%02d", rapid.IntRange(0, 49).Draw(t, "owner"))}

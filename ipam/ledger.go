@@ -14,9 +14,11 @@ import (
 )
 
 // Ledger is who holds which address of one node's blocks: the part of a NodeAllocator that is the same in every address
-// system. It decides about owners, blocks and records; its Policy decides about addresses. It is not safe for concurrent use.
+// system. It decides about owners, blocks and records; its Policy decides about addresses. It is not safe for
+// concurrent use.
 //
-// Blocks are disjoint, save that an active block may overlap draining ones: then an address held in one is taken in the other.
+// Blocks are disjoint, save that an active block may overlap draining ones: then an address held in one is taken in the
+// other.
 type Ledger[T any] struct {
 	policy Policy[T]
 	cooler Cooler          // nil where nothing cools
@@ -62,8 +64,8 @@ func (l *Ledger[T]) Allocate(now time.Time, o Owner, w Want) (Lease, []Record, e
 	return have, []Record{{Op: OpLease, Owner: o, Addr: addr, Prefix: b.Prefix, At: have.Since}}, nil
 }
 
-// Assign is Allocate for whoever keeps no Records: it returns the block that the address was picked from, and whether o held it
-// before.
+// Assign is Allocate for whoever keeps no Records: it returns the block that the address was picked from, and whether o
+// held it before.
 func (l *Ledger[T]) Assign(now time.Time, o Owner) (b *HeldBlock[T], addr netip.Addr, held bool, err error) {
 	e, b, addr, err := l.assign(now, o, Want{})
 	if e != nil {
@@ -151,8 +153,8 @@ func (l *Ledger[T]) Release(now time.Time, o Owner) []Record {
 	return []Record{{Op: OpRelease, Owner: o, Addr: addr, Prefix: b.Prefix, At: at}, {Op: OpDrop, Prefix: b.Prefix, At: at}}
 }
 
-// Unassign is Release for whoever keeps no Records: it returns the address that o held and the block that it was picked from,
-// which is gone with it when it was draining and empty. The block is nil when o held nothing.
+// Unassign is Release for whoever keeps no Records: it returns the address that o held and the block that it was picked
+// from, which is gone with it when it was draining and empty. The block is nil when o held nothing.
 func (l *Ledger[T]) Unassign(now time.Time, o Owner) (b *HeldBlock[T], addr netip.Addr) {
 	l.saw(now)
 	k, e := l.table.find(o)
@@ -194,8 +196,8 @@ func (l *Ledger[T]) Lease(o Owner) (Lease, bool) {
 	return l.lease(o, e), true
 }
 
-// Holding is the block that o's address was picked from, and the address: what Lease tells, for whoever needs no more. The block
-// is nil when o holds nothing.
+// Holding is the block that o's address was picked from, and the address: what Lease tells, for whoever needs no more.
+// The block is nil when o holds nothing.
 func (l *Ledger[T]) Holding(o Owner) (*HeldBlock[T], netip.Addr) {
 	_, e := l.table.find(o)
 	if e == nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// SetBlocks implements NodeAllocator. It refuses, and changes nothing, when two prefixes overlap or the policy refuses one.
+// SetBlocks implements NodeAllocator. It refuses, and changes nothing, when two prefixes overlap or the policy refuses
+// one.
 func (l *Ledger[T]) SetBlocks(now time.Time, prefixes []netip.Prefix) ([]Record, error) {
 	l.saw(now)
 	at := exact(now)

@@ -11,15 +11,15 @@ import (
 
 // Replayer is a NodeAllocator that takes many Records faster at once than one by one.
 type Replayer interface {
-	// Replay is Apply of each record in order, up to the first that is refused: applied is how many came before it. The slice
-	// stays the caller's.
+	// Replay is Apply of each record in order, up to the first that is refused: applied is how many came before it. The
+	// slice stays the caller's.
 	Replay(records []Record) (applied int, err error)
 }
 
 var _ Replayer = (*Ledger[struct{}])(nil)
 
-// Replay is Apply of each record in order, up to the first that is refused: applied is how many came before it. Whoever wants
-// to go on without it goes on behind it.
+// Replay is Apply of each record in order, up to the first that is refused: applied is how many came before it. Whoever
+// wants to go on without it goes on behind it.
 func Replay(a NodeAllocator, records []Record) (applied int, err error) {
 	if r, ok := a.(Replayer); ok {
 		return r.Replay(records)
@@ -55,8 +55,8 @@ func (l *Ledger[T]) Replay(records []Record) (applied int, err error) {
 	return applied, nil
 }
 
-// Apply implements NodeAllocator. A lease moves its block's cursor as the original did. A release without owner says that the
-// address cools since then, in whatever block it is.
+// Apply implements NodeAllocator. A lease moves its block's cursor as the original did. A release without owner says
+// that the address cools since then, in whatever block it is.
 func (l *Ledger[T]) Apply(r Record) error { return l.replay(&r, l.table.sum(r.Owner.ContainerID)) }
 
 // replay is Apply of a record whose container has that sum.
@@ -208,8 +208,8 @@ func (l *Ledger[T]) applyCooling(r *Record) error {
 	return l.cooler.Cool(r.At, addr, prefix)
 }
 
-// Records implements NodeAllocator. Draining blocks come first, so that no two active blocks ever overlap on the way, then the
-// active ones. Addresses that still cool are releases without owner, at the end.
+// Records implements NodeAllocator. Draining blocks come first, so that no two active blocks ever overlap on the way,
+// then the active ones. Addresses that still cool are releases without owner, at the end.
 func (l *Ledger[T]) Records() []Record {
 	leases := make(map[netip.Prefix][]Lease, len(l.held))
 	for _, lease := range l.sortedLeases() {

@@ -26,13 +26,13 @@ func (b *HeldBlock[T]) Leases() int { return b.leases }
 // Draining blocks keep their leases and give out no more.
 func (b *HeldBlock[T]) Draining() bool { return b.draining }
 
-// Policy is what each address system decides on its own for a Ledger: which address is picked, and what a block keeps back. It
-// knows every address of its blocks as free, held, reserved or cooling. Addresses are in normal form.
+// Policy is what each address system decides on its own for a Ledger: which address is picked, and what a block keeps
+// back. It knows every address of its blocks as free, held, reserved or cooling. Addresses are in normal form.
 type Policy[T any] interface {
 	// Shape makes a block of b.Prefix, or says why it can be none.
 	Shape(b *HeldBlock[T]) error
-	// Admit settles a block that is not held yet among those that stay. It refuses a block whose own addresses are held, and
-	// has changed nothing but b then. Recorded is the gateway that a record names, invalid for a block that is new.
+	// Admit settles a block that is not held yet among those that stay. It refuses a block whose own addresses are held,
+	// and has changed nothing but b then. Recorded is the gateway that a record names, invalid for a block that is new.
 	Admit(b *HeldBlock[T], stay iter.Seq[*HeldBlock[T]], recorded netip.Addr) error
 	// Added says that b is held from now on, Dropped that b, which has no leases, is held no more.
 	Added(b *HeldBlock[T])
@@ -42,8 +42,8 @@ type Policy[T any] interface {
 
 	// Pick takes an address of an active block; there is one. The error wraps ErrExhausted or ErrNotInPool.
 	Pick(now time.Time) (*HeldBlock[T], netip.Addr, error)
-	// Take takes exactly addr of an active block. The error wraps ErrTaken, ErrNotInPool or ErrExhausted, the last while the
-	// address cools.
+	// Take takes exactly addr of an active block. The error wraps ErrTaken, ErrNotInPool or ErrExhausted, the last while
+	// the address cools.
 	Take(now time.Time, b *HeldBlock[T], addr netip.Addr) error
 	// Restore takes addr of b for a recorded lease, in whatever order. The error wraps ErrTaken or ErrNotInPool.
 	Restore(b *HeldBlock[T], addr netip.Addr) error
@@ -54,7 +54,8 @@ type Policy[T any] interface {
 	Size(now time.Time, b *HeldBlock[T]) (total, free uint64)
 }
 
-// PoolPicker is a Policy whose blocks are of named pools: an owner gets an address of the pool that it wants and of no other.
+// PoolPicker is a Policy whose blocks are of named pools: an owner gets an address of the pool that it wants and of no
+// other.
 type PoolPicker[T any] interface {
 	// PickOf is Pick in the active blocks of a pool; without any the error wraps ErrExhausted.
 	PickOf(now time.Time, pool string) (*HeldBlock[T], netip.Addr, error)
@@ -62,8 +63,8 @@ type PoolPicker[T any] interface {
 
 // Cooler is a Policy whose released addresses cool before they are given out again.
 type Cooler interface {
-	// Cool says that addr was released at that time, when it was picked from block; block need not be held any more. An address
-	// that is held is ErrTaken.
+	// Cool says that addr was released at that time, when it was picked from block; block need not be held any more. An
+	// address that is held is ErrTaken.
 	Cool(at time.Time, addr netip.Addr, block netip.Prefix) error
 	// Cooling lists what cools at now, in an order that follows from it alone.
 	Cooling(now time.Time) []CoolingAddr

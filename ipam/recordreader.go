@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// RecordReader reads many records, as ParseRecord would, for whoever waits for a long history. What neighbours share is kept
-// once: network and interface name, and the block. The zero RecordReader is ready.
+// RecordReader reads many records, as ParseRecord would, for whoever waits for a long history. What neighbours share is
+// kept once: network and interface name, and the block. The zero RecordReader is ready.
 type RecordReader struct {
 	network, ifName string // of the last owner, both with nothing wrong in them
 	block           string // the text of prefix
@@ -16,8 +16,8 @@ type RecordReader struct {
 	texts           texts
 }
 
-// Read reads one line into r. The record keeps nothing of the line, whose memory may be used again. On an error, which is
-// ParseRecord's, r is the zero Record.
+// Read reads one line into r. The record keeps nothing of the line, whose memory may be used again. On an error, which
+// is ParseRecord's, r is the zero Record.
 func (p *RecordReader) Read(r *Record, line string) error {
 	if p.read(r, line) {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 )
 
-// Goal: a RecordReader reads what ParseRecord reads, with the same errors, whatever it has read before, and keeps nothing of
-// its lines. Method: ParseRecord is the twin; the line's memory is spoilt before records are compared.
+// Goal: a RecordReader reads what ParseRecord reads, with the same errors, whatever it has read before, and keeps
+// nothing of its lines. Method: ParseRecord is the twin; the line's memory is spoilt before records are compared.
 
 // shared is text that reads as memory does which is used again.
 func shared(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -1,7 +1,7 @@
 package ipam
 
-// Eight bytes at a time: the first byte is the lowest of a word. Nothing carries from one byte into the next in what follows
-// as long as no byte is what is looked for, so that a word without a mark is certainly clean.
+// Eight bytes at a time: the first byte is the lowest of a word. Nothing carries from one byte into the next in what
+// follows as long as no byte is what is looked for, so that a word without a mark is certainly clean.
 const (
 	everyByte = 0x0101010101010101
 	topBits   = everyByte << 7
@@ -14,7 +14,8 @@ func bytes8(text string) uint64 {
 		uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
 }
 
-// visible reports whether text has bytes, all of them above the blank and none a slash: it is stricter than plain and quicker.
+// visible reports whether text has bytes, all of them above the blank and none a slash: it is stricter than plain and
+// quicker.
 func visible(text string) bool {
 	if len(text) < 8 {
 		for i := range len(text) {

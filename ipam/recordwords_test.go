@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Goal: looking at eight bytes at a time sees what looking at each one sees. Method: every byte at every place of short texts,
-// then random ones; the slow twin looks at each byte.
+// Goal: looking at eight bytes at a time sees what looking at each one sees. Method: every byte at every place of short
+// texts, then random ones; the slow twin looks at each byte.
 func TestVisible(t *testing.T) {
 	check := func(text string) {
 		t.Helper()

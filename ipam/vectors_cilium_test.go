@@ -11,8 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 )
 
-// ciliumCorrections are two kinds of replacements. What the runner cannot judge by its own words is said in facts that the
-// executor reports; what upstream gets wrong is replaced by what is right, with the reason.
+// ciliumCorrections are two kinds of replacements. What the runner cannot judge by its own words is said in facts that
+// the executor reports; what upstream gets wrong is replaced by what is right, with the reason.
 var ciliumCorrections = mergeCorrections(map[string]correction{
 	"allocate-next-with-expiration/0": {`{"ipv4": {"within": "1.1.1.0/24", "saveAs": "a4"}, "ipv6": {"within": "cafe::/96", "saveAs": "a6"}}`,
 		map[string]any{"ipv4In": "1.1.1.0/24", "ipv6In": "cafe::/96"}},

@@ -12,8 +12,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 )
 
-// contivCorrections: a gateway moves nothing onto the broadcast address or out of the range, and counts only in the range;
-// the NAT loopback stays with VPP.
+// contivCorrections: a gateway moves nothing onto the broadcast address or out of the range, and counts only in the
+// range; the NAT loopback stays with VPP.
 var contivCorrections = map[string]correction{
 	"gateway-bump-edges/3": {`{"ip": "192.168.16.255"}`,
 		map[string]any{"error": "no free address for nodeID"}},

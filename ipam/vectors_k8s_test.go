@@ -17,8 +17,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// k8sCorrections: releasing a part of a block leaves its other parts occupied; a node with CIDRs that cannot be right is
-// quarantined, and the allocator starts.
+// k8sCorrections: releasing a part of a block leaves its other parts occupied; a node with CIDRs that cannot be right
+// is quarantined, and the allocator starts.
 var k8sCorrections = map[string]correction{
 	"mask-change-overlap/2": {`{"allocatedCIDRs": 0}`,
 		map[string]any{"allocatedCIDRs": 1}},
@@ -64,7 +64,8 @@ type k8sArgs struct {
 	I, J                    k8sItem
 }
 
-// k8sCase plays one case: a bare set, a timeout, or a controller with an API server and a cloud that do what they are told.
+// k8sCase plays one case: a bare set, a timeout, or a controller with an API server and a cloud that do what they are
+// told.
 type k8sCase struct {
 	setup   k8sSetup
 	set     *cidrset.CIDRSet
@@ -392,8 +393,8 @@ func (c *k8sCase) rangeOperation(op string, args k8sArgs) (map[string]any, error
 	return result, err
 }
 
-// k8sVerdict tells whether a sync failed where the vectors state that as the error true or false: the runner looks for the
-// expectation's text in the error's.
+// k8sVerdict tells whether a sync failed where the vectors state that as the error true or false: the runner looks for
+// the expectation's text in the error's.
 type k8sVerdict struct{ err error }
 
 func (v k8sVerdict) Error() string {

@@ -1,7 +1,7 @@
 package ipam_test
 
-// What an operation takes and what a setup may say, by system: a vector that names anything else is refused, because it means
-// something that its executor would pass over.
+// What an operation takes and what a setup may say, by system: a vector that names anything else is refused, because it
+// means something that its executor would pass over.
 var (
 	operationKeys = map[string]map[string]string{
 		"contiv": {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Goal: the runner passes over nothing. What a vector says has a meaning, or there is a complaint that names it. Method: a table of
-// small files; each has what a complaint must contain, empty where there must be none.
+// Goal: the runner passes over nothing. What a vector says has a meaning, or there is a complaint that names it.
+// Method: a table of small files; each has what a complaint must contain, empty where there must be none.
 
 func TestVectorRunner(t *testing.T) {
 	aws := func(setup string, operations ...string) string {
@@ -92,7 +92,8 @@ func TestVectorRunner(t *testing.T) {
 	}
 }
 
-// A correction holds for the expectation that it replaces: where a file expects something else under the same name, that counts.
+// A correction holds for the expectation that it replaces: where a file expects something else under the same name,
+// that counts.
 func TestCorrectionsHoldForTheirExpectation(t *testing.T) {
 	c := awsCorrections["zero-key-hazard/0"]
 	v := vector{System: "aws", Case: "zero-key-hazard", Setup: json.RawMessage(`{"eni-1":["10.0.0.1"]}`)}

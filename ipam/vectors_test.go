@@ -14,11 +14,11 @@ import (
 	"testing"
 )
 
-// The vectors are recorded and derived expectations about the four systems, one file for all of them. Each system has an
-// executor that performs operations on this module's implementation; the runner compares results with expectations.
+// The vectors are recorded and derived expectations about the four systems, one file for all of them. Each system has
+// an executor that performs operations on this module's implementation; the runner compares results with expectations.
 //
-// Where a vector documents upstream's misbehaviour, the executor's corrections say what is right instead. VPPDRILL_IPAM_VECTORS
-// names other files to run in place of the project's own, separated as in PATH.
+// Where a vector documents upstream's misbehaviour, the executor's corrections say what is right instead.
+// VPPDRILL_IPAM_VECTORS names other files to run in place of the project's own, separated as in PATH.
 
 const (
 	vectorsOwn      = "testdata/vectors.json"
@@ -55,8 +55,8 @@ type system struct {
 	ofCase func(key string) bool
 }
 
-// correction says what is right where a vector expects something else. It holds for that expectation alone: another one under the
-// same name is judged as it is.
+// correction says what is right where a vector expects something else. It holds for that expectation alone: another one
+// under the same name is judged as it is.
 type correction struct {
 	was   string // JSON
 	right map[string]any

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Agenda is what the interpreter of a timeline has planned, by times of the scenario. It belongs to the goroutine that drives the
-// world.
+// Agenda is what the interpreter of a timeline has planned, by times of the scenario. It belongs to the goroutine that
+// drives the world.
 type Agenda struct {
 	list []plan
 	// under is the plan being carried out.
@@ -43,8 +43,8 @@ func (a *Agenda) During(at time.Duration, do func()) {
 	a.under = nil
 }
 
-// Now is the time of the plan being carried out, so that what follows from it comes when it should however late a loaded machine is;
-// else the time that it is.
+// Now is the time of the plan being carried out, so that what follows from it comes when it should however late a
+// loaded machine is; else the time that it is.
 func (a *Agenda) Now(is time.Duration) time.Duration {
 	if a.under != nil {
 		return a.under.at

@@ -198,8 +198,8 @@ func (n *node) setOwn(ctx context.Context, a netip.Prefix) error {
 	return err
 }
 
-// tellAgentUp tells as facts what a new life found in its journal. A DEL whose answer died with the last life may have freed
-// its address: then the journal does not hold it, and that is told first.
+// tellAgentUp tells as facts what a new life found in its journal. A DEL whose answer died with the last life may have
+// freed its address: then the journal does not hold it, and that is told first.
 func (n *node) tellAgentUp(s state) {
 	held := map[string]bool{}
 	for _, l := range s.Restored {
@@ -222,7 +222,8 @@ func (n *node) tellAgentUp(s state) {
 	n.kubelet.changed()
 }
 
-// poll asks the agent for its state and notes it. Polls of one node take turns, so that what was told later is noted later.
+// poll asks the agent for its state and notes it. Polls of one node take turns, so that what was told later is noted
+// later.
 func (n *node) poll(ctx context.Context) (state, error) {
 	n.polling.Lock()
 	defer n.polling.Unlock()
@@ -234,8 +235,8 @@ func (n *node) poll(ctx context.Context) (state, error) {
 	return s, err
 }
 
-// afterRecords waits, where an agent tells of other blocks, until what it has written about them into the store before has been told: the one
-// is heard of by asking, the other by a watch.
+// afterRecords waits, where an agent tells of other blocks, until what it has written about them into the store before
+// has been told: the one is heard of by asking, the other by a watch.
 func (n *node) afterRecords(ctx context.Context, s *state) {
 	n.mu.Lock()
 	known := slices.Equal(s.Blocks, n.blocks) && !slices.ContainsFunc(s.Changes, func(c nodeagent.Change) bool {
@@ -252,8 +253,9 @@ func (n *node) afterRecords(ctx context.Context, s *state) {
 	}
 }
 
-// heard notes what an agent has told, and tells as facts what has changed, each step at its time: what was freed first, what was
-// leased last, so that a block may go with its last lease and come before its first. What a killed agent told is not noted.
+// heard notes what an agent has told, and tells as facts what has changed, each step at its time: what was freed first,
+// what was leased last, so that a block may go with its last lease and come before its first. What a killed agent told
+// is not noted.
 func (n *node) heard(s state) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -314,11 +316,12 @@ func (n *node) identity(at time.Duration, id uint32, blocks []ipam.Block) {
 	}
 }
 
-// restSlack is the part of a rest that a lab does not insist on: the agent keeps it by the machine's clock across restarts, which
-// NTP may slew by 500 millionths, and scaled times are rounded.
+// restSlack is the part of a rest that a lab does not insist on: the agent keeps it by the machine's clock across
+// restarts, which NTP may slew by 500 millionths, and scaled times are rounded.
 const restSlack = 1000
 
-// rest is how long the configuration keeps a released address unused, in the scenario's time. Another plugin has its own.
+// rest is how long the configuration keeps a released address unused, in the scenario's time. Another plugin has its
+// own.
 func (w *World) rest() time.Duration {
 	d := time.Duration(float64(w.scenario().Config.IPAM.AddressRest()) * w.o.TimeScale)
 	return d - d/restSlack

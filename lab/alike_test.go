@@ -13,8 +13,9 @@ import (
 	"github.com/vppdrill/vppdrill/sim"
 )
 
-// Goal: chance takes the same victims in every world: which pods are deleted, which node restarts or comes anew, which pods churn brings
-// and where each goes. Method: one scenario in the simulator and on real VPPs, and the pods of each node at the end.
+// Goal: chance takes the same victims in every world: which pods are deleted, which node restarts or comes anew, which
+// pods churn brings and where each goes. Method: one scenario in the simulator and on real VPPs, and the pods of each
+// node at the end.
 func TestAlike(t *testing.T) {
 	s, err := scenarios.Parse("alike.yaml", []byte(`# Chance everywhere, faults nowhere.
 name: alike

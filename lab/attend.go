@@ -12,13 +12,14 @@ import (
 const (
 	// askVPPEvery is how often a lab asks each of its VPPs for its version, which takes a VPP 0.1 ms.
 	askVPPEvery = 2 * time.Second
-	// silentFor is how long a VPP may be silent before its lab takes it for dead. Beside kubelets and etcd on two processors one was seen to
-	// answer after 3 s; an agent loses patience after 10 s.
+	// silentFor is how long a VPP may be silent before its lab takes it for dead. Beside kubelets and etcd on two
+	// processors one was seen to answer after 3 s; an agent loses patience after 10 s.
 	silentFor = 15 * time.Second
 )
 
-// attend ends a VPP that lives and does not answer, as systemd's watchdog would: whoever waits for its end starts it again. One that the
-// lab itself has stopped where it is may be silent. One that got no processor lives on, and the run cannot be judged.
+// attend ends a VPP that lives and does not answer, as systemd's watchdog would: whoever waits for its end starts it
+// again. One that the lab itself has stopped where it is may be silent. One that got no processor lives on, and the run
+// cannot be judged.
 func (n *node) attend(d *daemon, p Process, life int) {
 	var c *vppproc.Conn
 	defer func() {
@@ -63,7 +64,8 @@ func (n *node) attend(d *daemon, p Process, life int) {
 	}
 }
 
-// askVPP asks a node's VPP for its version over *c, which is dialled where it is nil, and closed and forgotten when it fails.
+// askVPP asks a node's VPP for its version over *c, which is dialled where it is nil, and closed and forgotten when it
+// fails.
 func (n *node) askVPP(c **vppproc.Conn) error {
 	ctx, cancel := context.WithTimeout(context.Background(), silentFor/3)
 	defer cancel()

@@ -13,8 +13,9 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// Goal: a VPP that lives and does not answer is dead to its lab, which kills it and starts another. Method: a real VPP is stopped where it is
-// behind the lab's back; vpp-survives hears why it was killed, and the lab comes to rest with another VPP in which both pods answer.
+// Goal: a VPP that lives and does not answer is dead to its lab, which kills it and starts another. Method: a real VPP
+// is stopped where it is behind the lab's back; vpp-survives hears why it was killed, and the lab comes to rest with
+// another VPP in which both pods answer.
 func TestSilentVPP(t *testing.T) {
 	w, ctx := standing(t, "name: silent\ntopology: {nodes: 1, podsPerNode: 2}\n")
 	crash := ""
@@ -49,9 +50,9 @@ func TestSilentVPP(t *testing.T) {
 	}
 }
 
-// Goal: a program that gets no processor makes a run that cannot be judged, and breaks no law: neither a VPP that does not answer, nor an
-// agent for which a lab never comes to rest. Method: a real VPP and a real agent are stopped where they are behind the lab's back, while
-// the kernel seems to say that they wait for a processor.
+// Goal: a program that gets no processor makes a run that cannot be judged, and breaks no law: neither a VPP that does
+// not answer, nor an agent for which a lab never comes to rest. Method: a real VPP and a real agent are stopped where
+// they are behind the lab's back, while the kernel seems to say that they wait for a processor.
 func TestStarved(t *testing.T) {
 	t.Cleanup(lab.Starve()) // behind the lab's own end
 	w, ctx := standing(t, "name: starved\ntopology: {nodes: 1, podsPerNode: 2}\n")

@@ -27,13 +27,15 @@ type Backend interface {
 	Check(ctx context.Context) error
 	// Open prepares what the machines of one lab share: the fabric.
 	Open(ctx context.Context, config Config) (Fabric, error)
-	// Sweep removes everything that a lab has left behind whose owner is gone; dir is its folder. What is not there is fine.
+	// Sweep removes everything that a lab has left behind whose owner is gone; dir is its folder. What is not there is
+	// fine.
 	Sweep(id, dir string) error
 	// Strays lists the IDs of labs of which something exists that no folder tells of.
 	Strays() ([]string, error)
 	// NodePath is the path by which this machine opens the namespace of a lab's node; of one that is off nothing is there.
 	NodePath(id, node string) string
-	// Wire is where what passes the wire of the machine of this number shows: a namespace as this machine opens it, and a link.
+	// Wire is where what passes the wire of the machine of this number shows: a namespace as this machine opens it, and a
+	// link.
 	Wire(id string, number uint32) (netns, link string)
 }
 
@@ -53,8 +55,8 @@ type Supplier interface {
 	SuppliesVPP() string
 }
 
-// FindVPP is the binary that a lab of this backend runs: what vppproc.Find says, and nothing where machines bring theirs
-// along; naming one is an error then.
+// FindVPP is the binary that a lab of this backend runs: what vppproc.Find says, and nothing where machines bring
+// theirs along; naming one is an error then.
 func FindVPP(b Backend, explicit string) (string, error) {
 	s, ok := b.(Supplier)
 	if !ok {
@@ -81,8 +83,9 @@ type Fabric interface {
 
 // Wired is a Fabric on whose wire somebody can be who is no machine.
 type Wired interface {
-	// Outsider has somebody who is no machine on the wire, with this address alone, who sends what is for dsts to via. It returns its
-	// namespace as this process opens it. The wire's DHCP server is the same host, so that a lab has one or the other.
+	// Outsider has somebody who is no machine on the wire, with this address alone, who sends what is for dsts to via. It
+	// returns its namespace as this process opens it. The wire's DHCP server is the same host, so that a lab has one or
+	// the other.
 	Outsider(addr netip.Prefix, via netip.Addr, dsts []netip.Addr) (netns string, err error)
 }
 
@@ -102,7 +105,8 @@ type MachineSpec struct {
 	Management []netip.Addr
 }
 
-// Machine is one node's hardware and Linux. One goroutine switches it on and off; processes and pods come and go on others.
+// Machine is one node's hardware and Linux. One goroutine switches it on and off; processes and pods come and go on
+// others.
 type Machine interface {
 	// PowerOn boots it: its Linux side is there, nothing runs. PowerOff kills everything on it; its folder stays.
 	PowerOn() error
@@ -158,7 +162,8 @@ func (w *World) nicDevices() []string {
 // OtherDevice is the link to the fabric of a machine's n-th further interface, from 0.
 func OtherDevice(n int) string { return "nic" + strconv.Itoa(n+1) }
 
-// NICDevice is the link to the fabric, NICName what its VPP interface is renamed to: an agent takes "host-…" for its own.
+// NICDevice is the link to the fabric, NICName what its VPP interface is renamed to: an agent takes "host-…" for its
+// own.
 const (
 	NICDevice = "uplink"
 	NICName   = "uplink0"

@@ -21,9 +21,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
 
-// blockSource is where nodes' blocks come from in a lab whose address management has controllers: those of `vppdrill controller`, two of
-// them at a time, which stand for one Lease of an API server in this process. What they write into Node objects the control plane
-// tells agents as it tells them everything else.
+// blockSource is where nodes' blocks come from in a lab whose address management has controllers: those of `vppdrill
+// controller`, two of them at a time, which stand for one Lease of an API server in this process. What they write into
+// Node objects the control plane tells agents as it tells them everything else.
 type blockSource struct {
 	w      *World
 	plan   scenarios.IPAM
@@ -41,7 +41,8 @@ type blockSource struct {
 	ranges *blockranges.Ranges
 	lives  []*controller
 	made   int
-	// ledBy is the life that asked for a change last while it held the Lease, terms how often that was another one than before.
+	// ledBy is the life that asked for a change last while it held the Lease, terms how often that was another one than
+	// before.
 	ledBy string
 	terms uint32
 	// deposed are leaders that were cut off and whose requests have not all arrived.
@@ -196,7 +197,8 @@ func (b *blockSource) removeRange(r netip.Prefix) error {
 
 // freeBlock reports whether there is a block for another node.
 func (b *blockSource) freeBlock() bool {
-	if b == nil || b.plan.System == scenarios.Cilium && b.plan.ReuseDelay > 0 { // one that rests is as good as taken, and how long only the operator knows
+	// one that rests is as good as taken, and how long only the operator knows
+	if b == nil || b.plan.System == scenarios.Cilium && b.plan.ReuseDelay > 0 {
 		return false
 	}
 	var taken []netip.Prefix

@@ -21,8 +21,8 @@ const cniSocket = "cni.sock"
 // errAway: nobody listens, or the agent was gone before it had answered.
 var errAway = errors.New("agent is not running")
 
-// cni asks a node's agent as the CNI plugin does, again and again while it is away, but not for long. No answer, for whatever reason,
-// is an error: whether it was done is unknown.
+// cni asks a node's agent as the CNI plugin does, again and again while it is away, but not for long. No answer, for
+// whatever reason, is an error: whether it was done is unknown.
 func (n *node) cni(ctx context.Context, name string, owner ipam.Owner, req wire.Request) (wire.Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, cniTimeout)
 	defer cancel()

@@ -19,8 +19,8 @@ const vhostNet = "/dev/vhost-net"
 // LabelMatrix marks scenarios that are about their wiring: in them nothing of it is replaced.
 const LabelMatrix = "matrix"
 
-// hostWiring is how the host is connected in this lab: as the scenario says, except that a tap becomes a veth where this
-// machine has no vhost-net. The result says so.
+// hostWiring is how the host is connected in this lab: as the scenario says, except that a tap becomes a veth where
+// this machine has no vhost-net. The result says so.
 func hostWiring(s *scenarios.Scenario) (wiring scenarios.HostWiring, replaced bool) {
 	if s.Config.Wiring.Host != scenarios.HostTAP || HasTaps() {
 		return s.Config.Wiring.Host, false
@@ -28,7 +28,8 @@ func hostWiring(s *scenarios.Scenario) (wiring scenarios.HostWiring, replaced bo
 	return scenarios.HostVETH, true
 }
 
-// Adapted is what a lab on this machine makes of a scenario, with a note of what it has to do otherwise, empty for nothing.
+// Adapted is what a lab on this machine makes of a scenario, with a note of what it has to do otherwise, empty for
+// nothing.
 func Adapted(s *scenarios.Scenario) (*scenarios.Scenario, string) {
 	wiring, replaced := hostWiring(s)
 	if !replaced {
@@ -49,7 +50,8 @@ func HasTaps() bool {
 	return true
 }
 
-// Validate says in one line what is wrong with a scenario's topology or configuration for a lab: what an agent would refuse.
+// Validate says in one line what is wrong with a scenario's topology or configuration for a lab: what an agent would
+// refuse.
 func Validate(s *scenarios.Scenario) error {
 	if nic := string(s.Topology.NIC); nic != "" && len(mode.NICs([]string{nic})) == 0 {
 		return fmt.Errorf("topology.nic %q: an agent takes an interface of that name for one that it has made; true, or a name as %s, is wanted",
@@ -71,8 +73,8 @@ func configure(s *scenarios.Scenario) (agent.Config, error) {
 	return agentconfig.Of(adapted.Config)
 }
 
-// Standing is what of a scenario a standing lab is made of, and what is left out of it, a line each: faults, which nobody would end, and what
-// only a run does.
+// Standing is what of a scenario a standing lab is made of, and what is left out of it, a line each: faults, which
+// nobody would end, and what only a run does.
 func Standing(s *scenarios.Scenario) (standing *scenarios.Scenario, left []string) {
 	out := *s
 	if s.Faults.Any() {

@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Goal: a NIC that agents would take for an interface of their own is refused in one line before anything is made, any other
-// name is fine. Method: a table.
+// Goal: a NIC that agents would take for an interface of their own is refused in one line before anything is made, any
+// other name is fine. Method: a table.
 func TestNICNames(t *testing.T) {
 	for nic, ok := range map[string]bool{
 		"true": true, "GigabitEthernet0/8/0": true, "uplink0": true, "eth1": true, "false": true,

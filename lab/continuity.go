@@ -27,8 +27,8 @@ const (
 	streamTail = 500 * time.Millisecond
 )
 
-// Continuity streams datagrams between these pods, one a millisecond each, while during happens and until the lab is quiet
-// again, and tells what each stream lost. The pods must outlive it.
+// Continuity streams datagrams between these pods, one a millisecond each, while during happens and until the lab is
+// quiet again, and tells what each stream lost. The pods must outlive it.
 func (w *World) Continuity(ctx context.Context, places []probe.Place, limit time.Duration, during func() error) ([]Outage, error) {
 	if len(places) < 2 {
 		return nil, errors.New("streams need two pods")

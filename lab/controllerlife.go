@@ -38,7 +38,8 @@ type controller struct {
 // The Lease that controllers hold.
 const leaseNamespace, leaseName = "kube-system", "vppdrill-node-ipam"
 
-// Times of the Lease as client-go has them by default, in the scenario's time, and the least that a loaded machine keeps.
+// Times of the Lease as client-go has them by default, in the scenario's time, and the least that a loaded machine
+// keeps.
 const (
 	leaseTime    = 15 * time.Second
 	leastLease   = 2 * time.Second
@@ -71,7 +72,8 @@ func (b *blockSource) start() error {
 	go func() {
 		defer close(c.ended)
 		defer base.CloseIdleConnections()
-		if err := run(ctx); err != nil && ctx.Err() == nil { // it gave up; another one is started, as of every program of a cluster
+		// it gave up; another one is started, as of every program of a cluster
+		if err := run(ctx); err != nil && ctx.Err() == nil {
 			b.w.Record.Note(c.name + ": " + err.Error())
 			select {
 			case <-ctx.Done():
@@ -156,8 +158,8 @@ func (b *blockSource) fate(c *controller, r *http.Request) apiserver.Fate {
 	return apiserver.Pass
 }
 
-// asks tells of a change of a Node object that a life asks for, with the number of the time of leading that it asks in: who holds the Lease
-// asks in a time of its own, any other life in its last one.
+// asks tells of a change of a Node object that a life asks for, with the number of the time of leading that it asks in:
+// who holds the Lease asks in a time of its own, any other life in its last one.
 func (b *blockSource) asks(c *controller, what string) {
 	holder := b.holder()
 	b.mu.Lock()
@@ -209,8 +211,8 @@ func (b *blockSource) tell(ev nodeipam.Event) error {
 	return nil
 }
 
-// loseLeader cuts the leader off: what it writes arrives a pause later, or in front of what its successor writes. Without a leader there
-// is nobody to lose.
+// loseLeader cuts the leader off: what it writes arrives a pause later, or in front of what its successor writes.
+// Without a leader there is nobody to lose.
 func (b *blockSource) loseLeader(how scenarios.LoseLeader, after func(time.Duration, func())) error {
 	old := b.leader()
 	if old == nil {

@@ -11,8 +11,8 @@ import (
 	hostetcd "github.com/vppdrill/vppdrill/vppwire/host/etcd"
 )
 
-// controlPlane is a lab's control plane: one etcd in which agents agree on node IDs, and one that stands for the API server and
-// holds nodes, pods and address ranges. Losing the first must not lose the second.
+// controlPlane is a lab's control plane: one etcd in which agents agree on node IDs, and one that stands for the API
+// server and holds nodes, pods and address ranges. Losing the first must not lose the second.
 type controlPlane struct {
 	dir        string
 	store, api *etcd.Server

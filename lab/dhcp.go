@@ -19,7 +19,8 @@ type DHCP interface {
 	Reserve(number uint32, a netip.Addr) error
 	// Stop has the server answer nothing, or go on with the leases that it has given.
 	Stop(stop bool) error
-	// Leased is what a machine has and what the server wants it to have, zero for nothing; up reports whether the server runs.
+	// Leased is what a machine has and what the server wants it to have, zero for nothing; up reports whether the server
+	// runs.
 	Leased(number uint32) (now, wish netip.Prefix, up bool)
 	// LeasedOther is what a machine has on its n-th further interface, from 0.
 	LeasedOther(number uint32, nic int) (netip.Prefix, bool)
@@ -31,7 +32,8 @@ type DHCPConfig struct {
 	// ID is the lab's, Dir the server's folder.
 	ID, Dir string
 	Range   netip.Prefix
-	// OtherRange is what machines' further interfaces get, of which there are Others; the zero Prefix where none leases an address.
+	// OtherRange is what machines' further interfaces get, of which there are Others; the zero Prefix where none leases an
+	// address.
 	OtherRange netip.Prefix
 	Others     int
 	// Router is the default gateway that is named, the zero Addr for none.
@@ -39,8 +41,8 @@ type DHCPConfig struct {
 	Lease, Renew time.Duration
 }
 
-// renewEvery is how often leases are renewed in labs, whatever half of a lease would be: a change waits for the next renewal, and people for
-// the change.
+// renewEvery is how often leases are renewed in labs, whatever half of a lease would be: a change waits for the next
+// renewal, and people for the change.
 const renewEvery = 10 * time.Second
 
 // serveDHCP starts the server that a scenario asks for.

@@ -18,7 +18,8 @@ import (
 // dockerSocket is where an engine listens when DOCKER_HOST says nothing.
 const dockerSocket = "/var/run/docker.sock"
 
-// dockerTime bounds the wait for an engine that has taken a connection: it answers within milliseconds, also under load.
+// dockerTime bounds the wait for an engine that has taken a connection: it answers within milliseconds, also under
+// load.
 const dockerTime = 5 * time.Second
 
 // NoDocker says what there is instead of a Docker engine that answers, and what mends it.
@@ -26,8 +27,8 @@ type NoDocker struct{ Why, Mend string }
 
 func (n NoDocker) Error() string { return n.Why + "; " + n.Mend }
 
-// Docker asks the engine that DOCKER_HOST names, or this machine's, for its version. The error is a NoDocker, which tells an engine that is
-// not there from one that does not run, one that refuses this user, and one that hangs.
+// Docker asks the engine that DOCKER_HOST names, or this machine's, for its version. The error is a NoDocker, which
+// tells an engine that is not there from one that does not run, one that refuses this user, and one that hangs.
 func Docker(ctx context.Context) (version string, err error) {
 	return docker(ctx, os.Getenv("DOCKER_HOST"), dockerSocket, dockerTime, installed)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Goal: an engine that is not there, does not run, hangs or is something else is called so, with what mends it. Method: sockets that are each
-// of these; a TCP engine may be encrypted and is left to the library.
+// Goal: an engine that is not there, does not run, hangs or is something else is called so, with what mends it. Method:
+// sockets that are each of these; a TCP engine may be encrypted and is left to the library.
 func TestDocker(t *testing.T) {
 	dir := t.TempDir()
 	listen := func(name string) (string, net.Listener) {
@@ -57,8 +57,9 @@ func TestDocker(t *testing.T) {
 	}
 }
 
-// Goal: a lab stands for any scenario, and what of it is not done there is said before anything starts. Method: README's kind of scenario, with
-// churn, faults and a timeline of which labs cannot do one action, and one that is only a topology.
+// Goal: a lab stands for any scenario, and what of it is not done there is said before anything starts. Method:
+// README's kind of scenario, with churn, faults and a timeline of which labs cannot do one action, and one that is only
+// a topology.
 func TestStanding(t *testing.T) {
 	s, err := scenarios.Parse("x.yaml", []byte("name: x\nchurn: {every: 2s, lifetime: 40s}\ntimeline: [{at: 10s, do: restart-vpp, node: node-1}, {at: 20s, do: restart-agent, node: node-1}]\n"+
 		"faults: {dropReply: 0.01}\n"))

@@ -15,10 +15,10 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
-// Drive is how every world of real machines is driven: what happens is recorded and reaches the laws, what the timeline has planned is done
-// when it is due, and waits end by the clock. It is most of a result.World and all of a result.Recorder, result.Supporter and
-// result.Refuser; what a world has of its own is in Pump, Machines, Snapshot and Settle. One goroutine drives; Fail, Note and Tell may be
-// called from any.
+// Drive is how every world of real machines is driven: what happens is recorded and reaches the laws, what the timeline
+// has planned is done when it is due, and waits end by the clock. It is most of a result.World and all of a
+// result.Recorder, result.Supporter and result.Refuser; what a world has of its own is in Pump, Machines, Snapshot and
+// Settle. One goroutine drives; Fail, Note and Tell may be called from any.
 type Drive struct {
 	*Record
 	// Play interprets the timeline; Agenda is what it has planned.
@@ -66,7 +66,8 @@ func (d *Drive) Heal(context.Context) error {
 	return errors.Join(d.Play.Heal(), d.Deliver())
 }
 
-// Deliver tells the listeners what has happened; the first error ends the run, and so does what a goroutine could not do.
+// Deliver tells the listeners what has happened; the first error ends the run, and so does what a goroutine could not
+// do.
 func (d *Drive) Deliver() error {
 	for _, f := range d.Take() {
 		for _, fn := range d.listeners {
@@ -98,8 +99,8 @@ func (d *Drive) Broken() error {
 	return d.broken
 }
 
-// Unable is what this machine turned out not to be able to do, nil for nothing: a VPP that does not start, or a server that goes away, says nothing
-// about the scenario.
+// Unable is what this machine turned out not to be able to do, nil for nothing: a VPP that does not start, or a server
+// that goes away, says nothing about the scenario.
 func (d *Drive) Unable() error {
 	if err := d.Broken(); IsCannotRun(err) {
 		return err
@@ -152,8 +153,9 @@ func (d *Drive) Advance(ctx context.Context, at time.Duration) error {
 // SettleLeast is the least that machines get in real time, however much a scenario's times are divided.
 const SettleLeast = 3 * time.Minute
 
-// AwaitQuiet waits until nobody has had a reason for unrest during still, asked once every so often; the clock on the wall counts. After
-// limit, a time of the scenario, it is a result.Unquiet that names the last reason and the node that the reason names.
+// AwaitQuiet waits until nobody has had a reason for unrest during still, asked once every so often; the clock on the
+// wall counts. After limit, a time of the scenario, it is a result.Unquiet that names the last reason and the node that
+// the reason names.
 func (d *Drive) AwaitQuiet(ctx context.Context, limit, still, every time.Duration, nodes func() []string, unrest func(context.Context) string) error {
 	end := time.Now().Add(max(d.Wall(limit), min(limit, SettleLeast)))
 	d.Play.Notice()

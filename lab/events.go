@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Record is what happens in a world of real machines: numbered lines for people, and facts for laws. Lines come from any goroutine, facts are
-// delivered on the one that drives the world, in the order in which they happened.
+// Record is what happens in a world of real machines: numbered lines for people, and facts for laws. Lines come from
+// any goroutine, facts are delivered on the one that drives the world, in the order in which they happened.
 type Record struct {
 	mu    sync.Mutex
 	now   func() time.Duration

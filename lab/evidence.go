@@ -38,9 +38,9 @@ func EvidenceRoot() string {
 	return evidenceRoot
 }
 
-// WriteEvidence saves what a lab looks like now in a new folder: logs, journals, plans, states, what VPP and Linux show, and
-// the last lines of what happened. dir is the folder that gets the new one; empty is the usual place. What cannot be had is
-// noted in its place: evidence of a broken lab is broken too.
+// WriteEvidence saves what a lab looks like now in a new folder: logs, journals, plans, states, what VPP and Linux
+// show, and the last lines of what happened. dir is the folder that gets the new one; empty is the usual place. What
+// cannot be had is noted in its place: evidence of a broken lab is broken too.
 func (w *World) WriteEvidence(ctx context.Context, dir string) (string, error) {
 	if dir == "" {
 		dir = EvidenceRoot()

@@ -70,8 +70,8 @@ func sendRaw(t *testing.T, netns, link string, frames ...[]byte) {
 	}
 }
 
-// usurpers are the messages by which a pod claims an address for its MAC: ARP of IPv4; solicitations and advertisements of IPv6, the
-// latter asked for or not, from its own address, which it may send from, and from the one that it claims.
+// usurpers are the messages by which a pod claims an address for its MAC: ARP of IPv4; solicitations and advertisements
+// of IPv6, the latter asked for or not, from its own address, which it may send from, and from the one that it claims.
 func usurpers(t *testing.T, own, gateway vppwire.MAC, liar, claimed, asked netip.Addr) (out [][]byte) {
 	t.Helper()
 	all := vppwire.MAC{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
@@ -132,10 +132,11 @@ func neighbors(ctx context.Context, t *testing.T, w *lab.World, node string) (ou
 	return out
 }
 
-// Goal: on the interface that pods share nothing arrives that a pod sends with another address or MAC than its own, whether the
-// trunk routes or is bridged for services, or routes IPv6, to a pod of the same node and of another one; and no ARP and no neighbor
-// discovery of a pod's takes another's packets away. Method: raw frames from a pod's namespace; honest ones before and after them
-// arrive, the liar's and others', and VPP knows whom it knew. It may learn whom it did not know: no route goes by that.
+// Goal: on the interface that pods share nothing arrives that a pod sends with another address or MAC than its own,
+// whether the trunk routes or is bridged for services, or routes IPv6, to a pod of the same node and of another one;
+// and no ARP and no neighbor discovery of a pod's takes another's packets away. Method: raw frames from a pod's
+// namespace; honest ones before and after them arrive, the liar's and others', and VPP knows whom it knew. It may learn
+// whom it did not know: no route goes by that.
 func TestForgers(t *testing.T) {
 	for name, wiring := range map[string]string{"routed": "wiring: {host: veth, pod: macvlan}", "bridged": "wiring: {host: veth, pod: macvlan, services: vpp}",
 		"ipv6": "wiring: {host: veth, pod: macvlan, mtu: 1430}, ipam: {podSubnetCIDR: 'fd01::/48', podSubnetOneNodePrefixLen: 64, vppHostSubnetCIDR: 'fd02::/96', vppHostSubnetOneNodePrefixLen: 112, " +

@@ -26,7 +26,8 @@ type killer struct {
 	t    *testing.T
 	rand *rand.Rand
 	here int
-	// strict: losses of streams that nothing was done to are errors. A machine that does other work beside loses packets, too.
+	// strict: losses of streams that nothing was done to are errors. A machine that does other work beside loses packets,
+	// too.
 	strict bool
 	// outages are the longest silences of the streams of a node whose VPP or agent was killed, by what was killed.
 	outages map[string][]time.Duration
@@ -82,10 +83,10 @@ func (k *killer) comeOrGo(node scenarios.NodeRef) scenarios.Action {
 	return scenarios.CreatePods{Count: 2, Node: node, App: passing}
 }
 
-// Goal: VPPs and agents that are killed with signal 9 at random moments leave every law holding: all converges, no address
-// twice, nothing lost, nothing left. Method: four of each in a lab of three nodes whose pods come and go. VPPDRILL_KILLS says
-// how many instead, for a quiet machine: then streams past a killed agent, and past another node's VPP, may lose nothing
-// either, and -v tells the outages.
+// Goal: VPPs and agents that are killed with signal 9 at random moments leave every law holding: all converges, no
+// address twice, nothing lost, nothing left. Method: four of each in a lab of three nodes whose pods come and go.
+// VPPDRILL_KILLS says how many instead, for a quiet machine: then streams past a killed agent, and past another node's
+// VPP, may lose nothing either, and -v tells the outages.
 func TestKills(t *testing.T) {
 	kills, strict := 4, false
 	if text := os.Getenv("VPPDRILL_KILLS"); text != "" {

@@ -19,10 +19,11 @@ import (
 )
 
 const (
-	// cniTimeout is how long a kubelet waits for a plugin unless the scenario says; containerd's is longer, so that a hanging agent shows
-	// sooner.
+	// cniTimeout is how long a kubelet waits for a plugin unless the scenario says; containerd's is longer, so that a
+	// hanging agent shows sooner.
 	cniTimeout = 60 * time.Second
-	// agentWait is how long a plugin waits for an agent that is away, its default; agentPause is how long between two attempts.
+	// agentWait is how long a plugin waits for an agent that is away, its default; agentPause is how long between two
+	// attempts.
 	agentWait  = 5 * time.Second
 	agentPause = 100 * time.Millisecond
 )
@@ -104,7 +105,8 @@ func (k *kubelet) powerOff() {
 	}
 }
 
-// pause stops the kubelet where it is, or lets it go on: it begins nothing and takes no answer. Plugins that it has started go on.
+// pause stops the kubelet where it is, or lets it go on: it begins nothing and takes no answer. Plugins that it has
+// started go on.
 func (k *kubelet) pause(pause bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -281,8 +283,8 @@ func (k *kubelet) waiting() (n int) {
 	return n
 }
 
-// pending says what is still to do, "" when nothing is: pods that wait for an address, or for an ID of their node, while nothing has
-// changed that could give them one are as quiet as they get.
+// pending says what is still to do, "" when nothing is: pods that wait for an address, or for an ID of their node,
+// while nothing has changed that could give them one are as quiet as they get.
 func (k *kubelet) pending() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

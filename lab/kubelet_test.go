@@ -7,8 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/podworker"
 )
 
-// Goal: a pod that has gone is taken away once, and its worker has nothing to do any more, whatever the kubelet still hears of it.
-// Method: one worker without a sandbox, before and after its object was removed.
+// Goal: a pod that has gone is taken away once, and its worker has nothing to do any more, whatever the kubelet still
+// hears of it. Method: one worker without a sandbox, before and after its object was removed.
 func TestGoneOnce(t *testing.T) {
 	k := &kubelet{workers: map[string]*worker{}}
 	p := &pod{uid: "u"}
@@ -25,8 +25,8 @@ func TestGoneOnce(t *testing.T) {
 	}
 }
 
-// Goal: plans are carried out in the order of their times, what follows from one counts from its time and not from when it was carried
-// out, and nothing of later happens. Method: plans of plans.
+// Goal: plans are carried out in the order of their times, what follows from one counts from its time and not from when
+// it was carried out, and nothing of later happens. Method: plans of plans.
 func TestAgenda(t *testing.T) {
 	var a Agenda
 	var have []time.Duration

@@ -12,8 +12,8 @@ import (
 	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 )
 
-// orderLimits are how long the owner of a lab may take to answer each order. What an order does has limits of its own, which are
-// shorter; an order waits for the one before it.
+// orderLimits are how long the owner of a lab may take to answer each order. What an order does has limits of its own,
+// which are shorter; an order waits for the one before it.
 var orderLimits = map[string]time.Duration{
 	"/status":   30 * time.Second,
 	"/plan":     30 * time.Second,
@@ -72,7 +72,8 @@ func (h StateDir) OwnerPID() string {
 	return strconv.Itoa(id.PID)
 }
 
-// goneTime is how long the owner of a lab may take to end it: machines are removed at the same time, containers in seconds.
+// goneTime is how long the owner of a lab may take to end it: machines are removed at the same time, containers in
+// seconds.
 const goneTime = 2 * time.Minute
 
 // WaitGone waits until a lab's owner has taken it down.

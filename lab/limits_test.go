@@ -14,8 +14,8 @@ import (
 	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 )
 
-// Goal: an owner that does not answer is an error that says who, what, how long and what it is busy with; one that answers and
-// an interrupt are told from it. Method: an owner of our own whose one goroutine is held.
+// Goal: an owner that does not answer is an error that says who, what, how long and what it is busy with; one that
+// answers and an interrupt are told from it. Method: an owner of our own whose one goroutine is held.
 func TestNoAnswer(t *testing.T) {
 	h := StateDir{ID: "t1", Owner: spawn.Self().String(), dir: t.TempDir()}
 	l, err := net.Listen("unix", filepath.Join(h.dir, "control.sock"))

@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// lingerTime is how long a lab waits after its end for programs that stir though they said that all is done, by the clock on the wall. An
-// agent that tries something again does so after a second.
+// lingerTime is how long a lab waits after its end for programs that stir though they said that all is done, by the
+// clock on the wall. An agent that tries something again does so after a second.
 const lingerTime = 3 * time.Second
 
 // Linger implements result.Lingerer.
@@ -19,8 +19,8 @@ func (w *World) Linger(ctx context.Context) (stirred bool, err error) {
 	return w.LingerFor(ctx, w.Snapshot, func(ctx context.Context) (fact.Snapshot, error) { return w.look(ctx, true) })
 }
 
-// LingerFor waits at the end of a run and tells what nodes' VPPs and Linux hold otherwise afterwards, by a snapshot from quiet and a later one
-// from look. Where the first is not of a cluster at rest, nothing is told.
+// LingerFor waits at the end of a run and tells what nodes' VPPs and Linux hold otherwise afterwards, by a snapshot
+// from quiet and a later one from look. Where the first is not of a cluster at rest, nothing is told.
 func (d *Drive) LingerFor(ctx context.Context, quiet, look func(context.Context) (fact.Snapshot, error)) (stirred bool, err error) {
 	before, err := quiet(ctx)
 	if err != nil || !before.Settled {
@@ -41,15 +41,16 @@ func (d *Drive) LingerFor(ctx context.Context, quiet, look func(context.Context)
 		return true, err
 	}
 	for _, f := range Stirs(before, after) {
-		stirred, f.At = true, before.At // or later, when nobody looked: what explains it may be longer ago by now than it explains anything
+		// or later, when nobody looked: what explains it may be longer ago by now than it explains anything
+		stirred, f.At = true, before.At
 		w, _ := f.What.(fact.VPPWrite)
 		d.Record.Tell(f, f.Node+" writes: "+w.Call)
 	}
 	return stirred, d.Deliver()
 }
 
-// Stirs are the nodes whose VPP or Linux hold something else in a later snapshot, as facts with the first line that is different. A node
-// that one of them does not show says nothing.
+// Stirs are the nodes whose VPP or Linux hold something else in a later snapshot, as facts with the first line that is
+// different. A node that one of them does not show says nothing.
 func Stirs(before, after fact.Snapshot) (list []fact.Fact) {
 	for i := range after.Nodes {
 		n := &after.Nodes[i]
@@ -71,7 +72,8 @@ func Stirs(before, after fact.Snapshot) (list []fact.Fact) {
 	return list
 }
 
-// holds is what a node's VPP and Linux hold, as lines: what somebody has put there, and nothing that was learned or counted.
+// holds is what a node's VPP and Linux hold, as lines: what somebody has put there, and nothing that was learned or
+// counted.
 func holds(n *fact.NodeState) (lines []string) {
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for i := range n.VPP.Interfaces() {

@@ -42,11 +42,12 @@ type node struct {
 	vpp, agent daemon
 	management []netip.Addr
 	podCIDRs   []netip.Prefix
-	// assigned is what the API server has said of the node's blocks: podCIDRs, and those that an administrator has replaced.
+	// assigned is what the API server has said of the node's blocks: podCIDRs, and those that an administrator has
+	// replaced.
 	assigned []ipam.Block
 	own      netip.Prefix
-	// last is what the agent told last; id and blocks what was told of it as facts, changes the number of the last change among them.
-	// life is the process that told it.
+	// last is what the agent told last; id and blocks what was told of it as facts, changes the number of the last change
+	// among them. life is the process that told it.
 	last    state
 	life    int
 	id      uint32

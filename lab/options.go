@@ -28,16 +28,16 @@ type Options struct {
 	// TimeScale divides every time of a scenario, those of its agents' configuration included; 0 is 1. What machines and
 	// programs need for themselves stays as it is.
 	TimeScale float64
-	// VPPSleep is VPP's poll-sleep-usec. None is best: AF_PACKET interfaces are in interrupt mode, so that an idle VPP sleeps by
-	// itself (25.10, two cores: 3 % of a core and 0.14 ms a request without, 2.5 % and 1.3 ms with 1 ms; BenchmarkRoundTrip).
-	// VPPHeap is its heap in bytes, 0 is vppproc's default.
+	// VPPSleep is VPP's poll-sleep-usec. None is best: AF_PACKET interfaces are in interrupt mode, so that an idle VPP
+	// sleeps by itself (25.10, two cores: 3 % of a core and 0.14 ms a request without, 2.5 % and 1.3 ms with 1 ms;
+	// BenchmarkRoundTrip). VPPHeap is its heap in bytes, 0 is vppproc's default.
 	VPPSleep time.Duration
 	VPPHeap  int64
 	RunOptions
 }
 
-// RunOptions are what a run in any world of real machines may choose beside its scenario. Seed decides which pods and nodes an action takes
-// that leaves it open; real runs tell no Series and no Story.
+// RunOptions are what a run in any world of real machines may choose beside its scenario. Seed decides which pods and
+// nodes an action takes that leaves it open; real runs tell no Series and no Story.
 type RunOptions struct {
 	result.Options
 	// Laws judge the run.
@@ -57,8 +57,8 @@ func (o RunOptions) Cannot(s *scenarios.Scenario, world string, what []timeline.
 		Unsupported: timeline.Names(what), Replay: o.Replay, Laws: []result.LawResult{}, Timeline: []result.Mark{}}
 }
 
-// DefaultRoot is where labs are: the folder that VPPDRILL_LABS names, else below /var/lib. Paths of sockets in it must stay
-// below 108 bytes, and agents' journals in it are on a disk.
+// DefaultRoot is where labs are: the folder that VPPDRILL_LABS names, else below /var/lib. Paths of sockets in it must
+// stay below 108 bytes, and agents' journals in it are on a disk.
 func DefaultRoot() string {
 	if set := os.Getenv("VPPDRILL_LABS"); set != "" {
 		return set

@@ -18,8 +18,8 @@ type Change struct {
 	do   func(ctx context.Context) error
 }
 
-// Plan lists what has to change for the lab to be as want's topology and config say; nothing when it is so already. What
-// happens in want's timeline plays no part. The error is a file that no lab can become without being made anew.
+// Plan lists what has to change for the lab to be as want's topology and config say; nothing when it is so already.
+// What happens in want's timeline plays no part. The error is a file that no lab can become without being made anew.
 func (w *World) Plan(want *scenarios.Scenario) ([]Change, error) {
 	if missing := Unsupported(want); len(missing) > 0 {
 		return nil, fmt.Errorf("this machine cannot do %s", timeline.Line(missing))

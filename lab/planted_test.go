@@ -36,8 +36,8 @@ var plantedOnMachines = []string{"reachable", "books-agree", "tunnels-symmetric"
 // PlantedOnMachines is for the tests of package lab_test.
 func PlantedOnMachines() []string { return plantedOnMachines }
 
-// liars is a lab without machines: two nodes whose agents say what a test has them say. Facts come out of the code that a
-// running lab tells them by.
+// liars is a lab without machines: two nodes whose agents say what a test has them say. Facts come out of the code that
+// a running lab tells them by.
 type liars struct {
 	w     *World
 	nodes [2]*node
@@ -210,9 +210,10 @@ func TestNotJudged(t *testing.T) {
 	}
 }
 
-// Goal: each law that a lab judges by facts can be broken in a lab. Method: two agents that lie, one lie for each law, told
-// through the lab's own code; the law must break by the lie, must have found something to judge, and must hold without it. Every
-// law of package check has a lie here or on real machines (TestPlantedOnVPP); settles has TestPlantedOnSettles.
+// Goal: each law that a lab judges by facts can be broken in a lab. Method: two agents that lie, one lie for each law,
+// told through the lab's own code; the law must break by the lie, must have found something to judge, and must hold
+// without it. Every law of package check has a lie here or on real machines (TestPlantedOnVPP); settles has
+// TestPlantedOnSettles.
 func TestPlanted(t *testing.T) {
 	first, pod, twin := lease(1, "pod-node-1", 10), lease(2, "pod-node-2", 10), &pod{name: "twin", uid: "uid-of-twin"}
 	lies := map[string]struct {
@@ -275,7 +276,8 @@ func TestPlanted(t *testing.T) {
 			l.w.assign(l.nodes[1], []netip.Prefix{plantedBlock(1).Prefix})
 		}, lie: func(l *liars) { l.w.assign(l.nodes[1], []netip.Prefix{plantedBlock(3).Prefix}) }},
 		"grants-used": {ipam: assigned, lie: func(l *liars) {
-			l.nodes[1].assigned = nil // an API server that forgets what it gave, where an administrator's change would leave it draining
+			// an API server that forgets what it gave, where an administrator's change would leave it draining
+			l.nodes[1].assigned = nil
 			l.w.assign(l.nodes[1], []netip.Prefix{plantedBlock(3).Prefix})
 		}},
 		"grants-steady": {ipam: assigned, lie: func(l *liars) {
@@ -343,7 +345,8 @@ func TestPlanted(t *testing.T) {
 			l.w.Record.Tell(fact.Fact{Node: "node-1", What: fact.VPPCrash{Why: "VPP died by itself"}}, "")
 		}},
 	}
-	elsewhere := map[string]bool{result.LawSettles: true, "nodes-served": true, "pods-served": true, "ids-returned": true, "address-leased": true, "services-reached": true, "nics-wired": true, "stays-quiet": true} // tried by name elsewhere, or not in labs
+	// tried by name elsewhere, or not in labs
+	elsewhere := map[string]bool{result.LawSettles: true, "nodes-served": true, "pods-served": true, "ids-returned": true, "address-leased": true, "services-reached": true, "nics-wired": true, "stays-quiet": true}
 	for _, name := range plantedOnMachines {
 		elsewhere[name] = true
 	}

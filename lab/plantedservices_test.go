@@ -11,8 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Goal: services-reached can be broken on a real VPP, for the tables and for real sessions. Method: a lab at rest whose endpoints all
-// answer; then VPP loses one of them behind its agent's back.
+// Goal: services-reached can be broken on a real VPP, for the tables and for real sessions. Method: a lab at rest whose
+// endpoints all answer; then VPP loses one of them behind its agent's back.
 func TestPlantedOnServices(t *testing.T) {
 	const law = "services-reached"
 	w, ctx := standing(t, `# Two pods serve.

@@ -22,8 +22,9 @@ func (l *liars) waits(n *node) {
 	n.kubelet.workers["uid"] = &worker{Worker: refused, k: n.kubelet, pod: &pod{name: "web-0", uid: "uid", node: n.name}}
 }
 
-// Goal: a lab's snapshot breaks pods-served when an agent has lost an address, and not as long as it rests. Method: a block of which all is
-// taken but one address, which is released; a pod waits, and the lab's clock goes on over the end of the rest.
+// Goal: a lab's snapshot breaks pods-served when an agent has lost an address, and not as long as it rests. Method: a
+// block of which all is taken but one address, which is released; a pod waits, and the lab's clock goes on over the end
+// of the rest.
 func TestPlantedOnPodsServed(t *testing.T) {
 	l := newLiars(resting)
 	l.two()
@@ -57,8 +58,8 @@ func TestPlantedOnPodsServed(t *testing.T) {
 	}
 }
 
-// Goal: ids-returned breaks in a lab where nobody releases the ID of a node that left, and not before agents have had their time. Method:
-// records as the store tells of them, and a clock that is set back.
+// Goal: ids-returned breaks in a lab where nobody releases the ID of a node that left, and not before agents have had
+// their time. Method: records as the store tells of them, and a clock that is set back.
 func TestPlantedOnIDsReturned(t *testing.T) {
 	h := HeldIDs{}
 	for i, uid := range []string{"u1", "u2"} {
@@ -91,8 +92,8 @@ func TestPlantedOnIDsReturned(t *testing.T) {
 	}
 }
 
-// Goal: a lab's snapshot breaks nodes-served when the API server forgets a node whose pods wait. Method: a kubelet with a pod that
-// was refused for want of an address, and the node's block taken away; with its block the law holds.
+// Goal: a lab's snapshot breaks nodes-served when the API server forgets a node whose pods wait. Method: a kubelet with
+// a pod that was refused for want of an address, and the node's block taken away; with its block the law holds.
 func TestPlantedOnNodesServed(t *testing.T) {
 	l := newLiars(assigned)
 	l.two()

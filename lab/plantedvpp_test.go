@@ -57,9 +57,9 @@ func judgeNow(ctx context.Context, t *testing.T, w *lab.World, name string) (int
 	return law.Check(s)
 }
 
-// Goal: each law that is about what VPP and Linux hold can be broken on real machines. Method: a lab at rest holds the law and has
-// something to judge; then one thing is changed behind the agents' backs, by VPP's own command line or in a pod's namespace, and
-// the law must break.
+// Goal: each law that is about what VPP and Linux hold can be broken on real machines. Method: a lab at rest holds the
+// law and has something to judge; then one thing is changed behind the agents' backs, by VPP's own command line or in a
+// pod's namespace, and the law must break.
 func TestPlantedOnVPP(t *testing.T) {
 	planted := map[string]bool{}
 	breaks := func(ctx context.Context, t *testing.T, w *lab.World, law string, plant func() error) {
@@ -152,8 +152,8 @@ func TestPlantedOnVPP(t *testing.T) {
 	}
 }
 
-// Goal: unwired-before-reuse can be broken on a real VPP. Method: of two pods that go, somebody else has put a route to the second one's
-// address into VPP; the first must be released without a word, the second must break the law.
+// Goal: unwired-before-reuse can be broken on a real VPP. Method: of two pods that go, somebody else has put a route to
+// the second one's address into VPP; the first must be released without a word, the second must break the law.
 func TestPlantedOnRelease(t *testing.T) {
 	w, ctx := standing(t, "# One node.\nname: planted-release\ntopology: {nodes: 1, podsPerNode: 2}\n")
 	law, _ := check.ByName("unwired-before-reuse")
@@ -188,8 +188,8 @@ func TestPlantedOnRelease(t *testing.T) {
 	t.Log(v)
 }
 
-// Goal: settles can be broken in a lab, by a program that does not come to rest. Method: an agent stands still for longer than the
-// lab is waited for; the run must end by the law and say what is pending.
+// Goal: settles can be broken in a lab, by a program that does not come to rest. Method: an agent stands still for
+// longer than the lab is waited for; the run must end by the law and say what is pending.
 func TestPlantedOnSettles(t *testing.T) {
 	o := options(t)
 	s, err := scenarios.Parse("restless.yaml", []byte(`# An agent stands still.
@@ -217,8 +217,8 @@ limits: {settle: 15s}
 	t.Log(r.Failure.What)
 }
 
-// Goal: stays-quiet can be broken on a real VPP and on a real Linux, and holds where nothing stirs. Method: a lab lingers at its end, while
-// somebody makes an interface in VPP, or a route in the host, behind the agent's back.
+// Goal: stays-quiet can be broken on a real VPP and on a real Linux, and holds where nothing stirs. Method: a lab
+// lingers at its end, while somebody makes an interface in VPP, or a route in the host, behind the agent's back.
 func TestPlantedOnQuiet(t *testing.T) {
 	w, ctx := standing(t, "# One node.\nname: planted-quiet\ntopology: {nodes: 1, podsPerNode: 1}\n")
 	law, _ := check.ByName("stays-quiet")

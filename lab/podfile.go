@@ -25,7 +25,8 @@ type PodFile struct {
 // podsFolder is below a node's folder.
 const podsFolder = "pods"
 
-// notePod writes a pod down; forgetPod takes away what a sandbox was written down as. Neither matters to the lab itself.
+// notePod writes a pod down; forgetPod takes away what a sandbox was written down as. Neither matters to the lab
+// itself.
 func (n *node) notePod(name string, s *sandbox) {
 	dir := filepath.Join(n.dir, podsFolder)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -77,8 +78,8 @@ func (f NodeFolder) Number() uint32 {
 // VPPDir has the node's VPP.
 func (f NodeFolder) VPPDir() string { return filepath.Join(f.Dir, "vpp") }
 
-// Nodes lists the nodes in a lab's folder, oldest first; of two of one name only the younger one, which replaced the other.
-// netns tells the path of a node's namespace.
+// Nodes lists the nodes in a lab's folder, oldest first; of two of one name only the younger one, which replaced the
+// other. netns tells the path of a node's namespace.
 func (h StateDir) Nodes(netns func(id, node string) string) ([]NodeFolder, error) {
 	dirs, err := filepath.Glob(filepath.Join(h.dir, "nodes", "*"))
 	if err != nil {

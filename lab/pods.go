@@ -65,7 +65,8 @@ func (w *World) tellPod(p *pod, text string) {
 	w.Record.Tell(fact.Fact{Node: p.node, What: fact.PodChanged{Pod: p.key(), PodUID: p.sandboxUID(), Change: text}}, "")
 }
 
-// schedule places waiting pods on the node, not cordoned, with the fewest pods that stay, as the simulator's scheduler does, and tells kubelets what is theirs.
+// schedule places waiting pods on the node, not cordoned, with the fewest pods that stay, as the simulator's scheduler
+// does, and tells kubelets what is theirs.
 func (w *World) schedule() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -58,8 +58,8 @@ func (w *World) publishNode(ctx context.Context, n *node) error {
 	return nil
 }
 
-// returned takes a block off the list of a node that it was taken back from, and whose agent has given it up: an administrator may give it to
-// another one.
+// returned takes a block off the list of a node that it was taken back from, and whose agent has given it up: an
+// administrator may give it to another one.
 func (w *World) returned(p netip.Prefix) {
 	for _, n := range w.inOrder() {
 		n.mu.Lock()
@@ -70,8 +70,9 @@ func (w *World) returned(p netip.Prefix) {
 	}
 }
 
-// assign tells what the API server says of a node's blocks, where that is new. Blocks that were replaced are taken back while pods
-// have their addresses. Where nobody assigns blocks a node's follow from its ID, whatever its object says. n.mu is held.
+// assign tells what the API server says of a node's blocks, where that is new. Blocks that were replaced are taken back
+// while pods have their addresses. Where nobody assigns blocks a node's follow from its ID, whatever its object says.
+// n.mu is held.
 func (w *World) assign(n *node, blocks []netip.Prefix) {
 	if !w.scenario().Config.IPAM.Assigned() {
 		return

@@ -25,8 +25,9 @@ type HeldIDs struct {
 	owed time.Time
 }
 
-// releaseGrace is how long agents may take to find that a node is gone which they have not heard of, releaseRank how long each of them
-// leaves it to the ones before (vppwire/agent/nodeid: absentGrace, rankDelay). The rest is for what machines need.
+// releaseGrace is how long agents may take to find that a node is gone which they have not heard of, releaseRank how
+// long each of them leaves it to the ones before (vppwire/agent/nodeid: absentGrace, rankDelay). The rest is for what
+// machines need.
 const (
 	releaseGrace = 40 * time.Second
 	releaseRank  = 10 * time.Second
@@ -91,8 +92,8 @@ func (w *World) numberless() bool {
 	return pools.Room(w.held.free()) != nil
 }
 
-// List are all, in the order of IDs. overdue is one of a node that has left, until when it may be held by a cluster of so many nodes; false
-// for none.
+// List are all, in the order of IDs. overdue is one of a node that has left, until when it may be held by a cluster of
+// so many nodes; false for none.
 func (h *HeldIDs) List(nodes int) (list []fact.HeldID, overdue fact.HeldID, until time.Time, found bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -136,8 +137,8 @@ func (r keptRecord) fact() fact.Fact {
 	return fact.Fact{At: r.at, Node: r.change.After.Name, What: r.change}
 }
 
-// keepRecord keeps a change of a node's own record until the agent is asked what it did around it: what agents do is heard of later than what the
-// store does. False where nobody will be asked.
+// keepRecord keeps a change of a node's own record until the agent is asked what it did around it: what agents do is
+// heard of later than what the store does. False where nobody will be asked.
 func (n *node) keepRecord(r keptRecord) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -148,8 +149,8 @@ func (n *node) keepRecord(r keptRecord) bool {
 	return true
 }
 
-// recordsBefore tells the kept changes that come before the agent gives addresses from these blocks: up to the first record that names all
-// which are new. n.mu is held.
+// recordsBefore tells the kept changes that come before the agent gives addresses from these blocks: up to the first
+// record that names all which are new. n.mu is held.
 func (n *node) recordsBefore(blocks []ipam.Block) {
 	named := func(r keptRecord) bool {
 		return !slices.ContainsFunc(blocks, func(b ipam.Block) bool {
@@ -188,8 +189,8 @@ func storedChange(key, before, after string) (fact.RecordChange, bool) {
 	return timeline.RecordChange(name, before, after)
 }
 
-// unreleased says which ID of a node that has left somebody is still to release, "" for none or where nobody can. Once it is overdue the
-// lab is quiet, and snapshots show it: see judged.
+// unreleased says which ID of a node that has left somebody is still to release, "" for none or where nobody can. Once
+// it is overdue the lab is quiet, and snapshots show it: see judged.
 func (w *World) unreleased() string {
 	nodes := w.inOrder()
 	if !canRelease(nodes) {

@@ -16,8 +16,9 @@ import (
 	hostetcd "github.com/vppdrill/vppdrill/vppwire/host/etcd"
 )
 
-// Goal: a lab hears of the records that agents write, under the keys that agents give them: laws about records have something to judge, and
-// a block that another node's record bars is one. Method: a record written by an agent's own client into the lab's own store.
+// Goal: a lab hears of the records that agents write, under the keys that agents give them: laws about records have
+// something to judge, and a block that another node's record bars is one. Method: a record written by an agent's own
+// client into the lab's own store.
 func TestRecordsAreHeard(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)

@@ -7,8 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/lab/internal/relay"
 )
 
-// relays are one node's connections to the control plane. What is wrong with a connection, and whether its server answers, are
-// kept apart: the end of one does not end the other.
+// relays are one node's connections to the control plane. What is wrong with a connection, and whether its server
+// answers, are kept apart: the end of one does not end the other.
 type relays struct{ store, api connection }
 
 // connection is one of them, with the faults of its two directions: there is towards the server.

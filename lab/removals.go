@@ -39,8 +39,9 @@ func (n *node) tellAddresses(s *state) {
 	n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.Addressed{Addrs: addrs}}, "")
 }
 
-// tellRemovals tells what every node's agents have taken away since it was told last. Causes of other nodes are heard of at another
-// time than these, so it is told when the lab is quiet, with the times at which it happened: by then every cause is known.
+// tellRemovals tells what every node's agents have taken away since it was told last. Causes of other nodes are heard
+// of at another time than these, so it is told when the lab is quiet, with the times at which it happened: by then
+// every cause is known.
 func (w *World) tellRemovals() {
 	for _, n := range w.inOrder() {
 		f, err := os.Open(filepath.Join(n.dir, removalsFile))
@@ -56,7 +57,8 @@ func (w *World) tellRemovals() {
 	}
 }
 
-// readRemovals tells what a file says from here on and returns how many bytes that were; a line that is being written waits.
+// readRemovals tells what a file says from here on and returns how many bytes that were; a line that is being written
+// waits.
 func (w *World) readRemovals(node string, f io.Reader) (read int64) {
 	lines := bufio.NewReader(f)
 	for {

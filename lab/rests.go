@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Rests are a node's released addresses and until when each rests, in the scenario's time. What an agent does not tell is taken for longer
-// than it can be: a law that looks for addresses which nobody needs would find one early otherwise.
+// Rests are a node's released addresses and until when each rests, in the scenario's time. What an agent does not tell
+// is taken for longer than it can be: a law that looks for addresses which nobody needs would find one early otherwise.
 type Rests map[netip.Addr]time.Duration
 
 // Begin notes that an address was released at a time and rests this long; End, that somebody has it.
@@ -54,7 +54,8 @@ func (w *World) restMost() time.Duration {
 	return time.Duration(float64(d) * w.o.TimeScale)
 }
 
-// resting are the node's resting addresses. Where a rest has ended, pods that wait for an address are tried again at once.
+// resting are the node's resting addresses. Where a rest has ended, pods that wait for an address are tried again at
+// once.
 func (n *node) resting() []netip.Addr {
 	n.mu.Lock()
 	list, ended := n.rests.At(n.w.Now())

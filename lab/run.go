@@ -11,8 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
-// Run builds a lab for s, drives it, judges it and ends it. The error is a lab that could not be built; what happens in the
-// run is in the Result. What a lab cannot do of s is named there, and nothing is started.
+// Run builds a lab for s, drives it, judges it and ends it. The error is a lab that could not be built; what happens in
+// the run is in the Result. What a lab cannot do of s is named there, and nothing is started.
 func Run(ctx context.Context, s *scenarios.Scenario, o Options) (result.Result, error) {
 	if err := o.setDefaults(); err != nil {
 		return result.Result{}, err

@@ -16,8 +16,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Serve lets a lab stand: it takes orders on the control socket (StateDir.Control) until one of them is to end, or ctx ends.
-// Everything that happens to the lab happens on this goroutine. ready is called when orders are taken.
+// Serve lets a lab stand: it takes orders on the control socket (StateDir.Control) until one of them is to end, or ctx
+// ends. Everything that happens to the lab happens on this goroutine. ready is called when orders are taken.
 func (w *World) Serve(ctx context.Context, ready func()) error {
 	l, err := net.Listen("unix", w.state.Control())
 	if err != nil {

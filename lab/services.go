@@ -15,8 +15,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
-// services are the API server's services, and the controller that keeps their endpoint slices: whoever drives the lab looks often,
-// and writes what is different.
+// services are the API server's services, and the controller that keeps their endpoint slices: whoever drives the lab
+// looks often, and writes what is different.
 type services struct {
 	// mu guards what follows: snapshots look too.
 	mu sync.Mutex

@@ -20,8 +20,8 @@ const servicesLaw = "services-reached"
 const (
 	// askedMost bounds the pairs of a client and a front whose service real sessions ask in one check.
 	askedMost = 96
-	// sessionsPer is how many sessions a client opens for each endpoint that it is to get, at the most. VPP draws each time: of n, all
-	// but one in a million are drawn within some 14 n + n ln n sessions.
+	// sessionsPer is how many sessions a client opens for each endpoint that it is to get, at the most. VPP draws each
+	// time: of n, all but one in a million are drawn within some 14 n + n ln n sessions.
 	sessionsPer = 40
 	// sessionPatience is how long one session may take; a first packet may be lost to a neighbor that VPP has to ask for.
 	sessionPatience = time.Second
@@ -45,8 +45,9 @@ func (c *client) fronts(svc *scenarios.ServiceState, nodes []fact.NodeState) []e
 	return endpoints.Fronts(svc, c.node.Name, nodes)
 }
 
-// checkServices opens real sessions with services until each endpoint that a client may get has answered it, from one pod of each node,
-// from each host, and from the wire of each node; its error is a violation. A scenario that does not want the law gets no sessions.
+// checkServices opens real sessions with services until each endpoint that a client may get has answered it, from one
+// pod of each node, from each host, and from the wire of each node; its error is a violation. A scenario that does not
+// want the law gets no sessions.
 func (w *World) checkServices(ctx context.Context) error {
 	if w.scenario().Laws != nil && !slices.Contains(w.scenario().Laws, servicesLaw) {
 		return nil
@@ -152,7 +153,8 @@ func (w *World) enter(c *client, services []scenarios.ServiceState) (err error) 
 	return err
 }
 
-// clients are one pod of each node whose VPP runs and serves, its host, and where the fabric can have one somebody on the wire.
+// clients are one pod of each node whose VPP runs and serves, its host, and where the fabric can have one somebody on
+// the wire.
 func (w *World) clients(s fact.Snapshot) ([]client, error) {
 	var out []client
 	_, wired := w.fabric.(Wired)
@@ -180,7 +182,8 @@ func (w *World) clients(s fact.Snapshot) ([]client, error) {
 	return out, nil
 }
 
-// endpointsAnswer has every endpoint say who it is, once for each of its ports. Those that were begun are returned with an error too.
+// endpointsAnswer has every endpoint say who it is, once for each of its ports. Those that were begun are returned with
+// an error too.
 func (w *World) endpointsAnswer(s fact.Snapshot) (out []*probe.Echo, err error) {
 	begun := map[string]bool{}
 	for i := range s.Services {

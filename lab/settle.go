@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// lookEvery is how often Settle looks, stillFor how long a lab must be quiet: longer than what one node has decided takes to
-	// reach the next, which knows of it by a watch.
+	// lookEvery is how often Settle looks, stillFor how long a lab must be quiet: longer than what one node has decided
+	// takes to reach the next, which knows of it by a watch.
 	lookEvery = 40 * time.Millisecond
 	stillFor  = 200 * time.Millisecond
 )

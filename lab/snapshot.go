@@ -81,7 +81,8 @@ func (w *World) look(ctx context.Context, deep bool) (fact.Snapshot, error) {
 	return s, err
 }
 
-// blocked finds the assigned blocks that the record of another node keeps a node from: the store says so, not the agent.
+// blocked finds the assigned blocks that the record of another node keeps a node from: the store says so, not the
+// agent.
 func (w *World) blocked(ctx context.Context, nodes []fact.NodeState) error {
 	if !slices.ContainsFunc(nodes, func(n fact.NodeState) bool { return len(n.Assigned) > 0 }) {
 		return nil
@@ -108,8 +109,8 @@ func (w *World) blocked(ctx context.Context, nodes []fact.NodeState) error {
 	return nil
 }
 
-// look is one node's part of a snapshot. Pods are listed before the agent's leases: an address that two pods were answered
-// one after the other is then leased to the later one.
+// look is one node's part of a snapshot. Pods are listed before the agent's leases: an address that two pods were
+// answered one after the other is then leased to the later one.
 func (n *node) look(ctx context.Context, deep bool) (fact.NodeState, error) {
 	out := fact.NodeState{Name: n.name, UID: n.uid, MainTable: n.w.agents().MainVRFID, PodTable: n.w.agents().PodVRFID,
 		Pods: n.kubelet.sandboxes()}
@@ -140,9 +141,9 @@ func (n *node) look(ctx context.Context, deep bool) (fact.NodeState, error) {
 	return out, n.dump(ctx, &out)
 }
 
-// Claim adds what an agent claims: the node ID that it acts on, what follows from it, its blocks and leases. These are claims
-// because laws are about what agents act on; other laws hold them against the sandboxes, the dumps of VPP and Linux, and what the
-// API server has said.
+// Claim adds what an agent claims: the node ID that it acts on, what follows from it, its blocks and leases. These are
+// claims because laws are about what agents act on; other laws hold them against the sandboxes, the dumps of VPP and
+// Linux, and what the API server has said.
 func Claim(out *fact.NodeState, s *rest.State, m mode.Config) {
 	out.ID, out.Address, out.VXLANAddress = s.ID, s.Address, s.VXLAN
 	if m.Interconnected() {

@@ -12,14 +12,14 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
-// stage is the lab as the interpreter of timelines drives it. What it does on machines and their programs is here, the control
-// plane in stage_control.go.
+// stage is the lab as the interpreter of timelines drives it. What it does on machines and their programs is here, the
+// control plane in stage_control.go.
 type stage struct{ *World }
 
 var _ timeline.World = stage{}
 
-// lacks is what no lab has: a hand in an agent's own process, in what watches deliver, in a disk, and in single directions of
-// the fabric.
+// lacks is what no lab has: a hand in an agent's own process, in what watches deliver, in a disk, and in single
+// directions of the fabric.
 var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites, timeline.OneWayFabric,
 	timeline.SlowFabric, timeline.ServerLink, timeline.NodeDaemons, timeline.CloudRanges, timeline.OtherVersions, timeline.ForgetfulRuntimes, timeline.OwnClocks,
 	timeline.PausedControllers}
@@ -107,8 +107,8 @@ func (st stage) PowerOn(_ context.Context, names ...string) error {
 	return errors.Join(errs...)
 }
 
-// SyncDisk implements timeline.Machines. A lab's machines write to folders of this machine, whose kernel has every write already and
-// goes on running.
+// SyncDisk implements timeline.Machines. A lab's machines write to folders of this machine, whose kernel has every
+// write already and goes on running.
 func (st stage) SyncDisk(string) error { return nil }
 
 // PowerOff implements timeline.Machines.
@@ -202,7 +202,8 @@ func (st stage) Pause(name string, p timeline.Program, pause bool) error {
 	return nil
 }
 
-// Quiet implements timeline.Processes. While a fault has still to end, nobody can say what a real node should look like.
+// Quiet implements timeline.Processes. While a fault has still to end, nobody can say what a real node should look
+// like.
 func (st stage) Quiet(ctx context.Context, name string) bool {
 	vpp, agent := st.node(name).running()
 	return vpp != nil && agent != nil && !st.Play.Pending() && st.quiet(ctx) == ""

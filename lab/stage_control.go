@@ -134,8 +134,8 @@ func (w *World) connections(node, server scenarios.Endpoint) (*node, *connection
 	return n, &n.relays.api
 }
 
-// link changes both directions of a link between a node and a server: there is from its first end to its second. A node that has
-// left has none.
+// link changes both directions of a link between a node and a server: there is from its first end to its second. A node
+// that has left has none.
 func (st stage) link(from, to scenarios.Endpoint, change func(there, back *relay.Link)) {
 	name, server, turned := from, to, false
 	if from == scenarios.APIServer || from == scenarios.Store {
@@ -193,8 +193,8 @@ func (st stage) Mend(a, b scenarios.Endpoint) error {
 	return st.fabric.Cut(st.cuts)
 }
 
-// Slow implements timeline.Network. Connections are TCP's: nothing is lost or comes twice, a loss costs a retransmission, and a
-// duplicate is thrown away.
+// Slow implements timeline.Network. Connections are TCP's: nothing is lost or comes twice, a loss costs a
+// retransmission, and a duplicate is thrown away.
 func (st stage) Slow(a, b scenarios.Endpoint, l timeline.Link) error {
 	st.link(a, b, func(there, back *relay.Link) {
 		for _, x := range [...]*relay.Link{there, back} {
@@ -280,8 +280,8 @@ func (st stage) SetPodCIDR(ctx context.Context, name string, p netip.Prefix) err
 	return st.publishNode(ctx, n)
 }
 
-// GapWatches implements timeline.ControlPlane: while the node's connections are down, the history that its watches would go on from
-// is compacted. Both servers get a change first, so that there is something to have missed.
+// GapWatches implements timeline.ControlPlane: while the node's connections are down, the history that its watches
+// would go on from is compacted. Both servers get a change first, so that there is something to have missed.
 func (st stage) GapWatches(ctx context.Context, name string) error {
 	n := st.node(name)
 	for _, c := range [...]*connection{&n.relays.api, &n.relays.store} {

@@ -7,7 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/timeline/worldtest"
 )
 
-// Goal: a lab does every action or says by name and with a reason that it cannot. Method: every action of the language on real VPPs.
+// Goal: a lab does every action or says by name and with a reason that it cannot. Method: every action of the language
+// on real VPPs.
 func TestEveryAction(t *testing.T) {
 	const want = "lose-sandboxes crash-disk change-version set-clock stop-dhcp stale-watch duplicate-watch add-range remove-range lose-leader inject"
 	if have := strings.Join(worldtest.Answers(t, build(t, worldtest.Scenario)), " "); have != want {

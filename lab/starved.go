@@ -15,16 +15,17 @@ type sample struct {
 }
 
 const (
-	// sampleEvery is how often the programs of nodes are looked at, samplesMost how many looks are kept: two minutes' worth.
+	// sampleEvery is how often the programs of nodes are looked at, samplesMost how many looks are kept: two minutes'
+	// worth.
 	sampleEvery = time.Second
 	samplesMost = 120
-	// recently is how far back a lab looks for a starved program when something takes too long: what is pending at the end of a wait has
-	// been pending for a while, and no ping is given up sooner.
+	// recently is how far back a lab looks for a starved program when something takes too long: what is pending at the end
+	// of a wait has been pending for a while, and no ping is given up sooner.
 	recently = 10 * time.Second
 )
 
-// hunger is how much of the time from a moment on a program waited for a processor, and how long that time is. The sample before that moment
-// counts as its begin. It is nothing where there are no samples.
+// hunger is how much of the time from a moment on a program waited for a processor, and how long that time is. The
+// sample before that moment counts as its begin. It is nothing where there are no samples.
 func hunger(samples []sample, from time.Time) (waited, of time.Duration) {
 	if len(samples) == 0 {
 		return 0, 0
@@ -40,8 +41,9 @@ func hunger(samples []sample, from time.Time) (waited, of time.Duration) {
 	return max(0, last.waited-first.waited), last.at.Sub(first.at) // the threads that have ended are not counted any more
 }
 
-// starving says that a program waited for a processor for at least half of the time from a moment on, "" where it did not. Half is much:
-// a program that uses a tenth of a processor by itself, as an agent or an idle VPP, was slowed down by a factor of five then.
+// starving says that a program waited for a processor for at least half of the time from a moment on, "" where it did
+// not. Half is much: a program that uses a tenth of a processor by itself, as an agent or an idle VPP, was slowed down
+// by a factor of five then.
 func starving(title string, samples []sample, from time.Time) string {
 	waited, of := hunger(samples, from)
 	if of < recently/2 || waited < of/2 {
@@ -94,8 +96,8 @@ func (w *World) starved() string {
 	return ""
 }
 
-// unlessStarved is what came of waiting for programs. Where one of them was starved of processor, it took too long because the machine is
-// too busy, and says nothing about the scenario.
+// unlessStarved is what came of waiting for programs. Where one of them was starved of processor, it took too long
+// because the machine is too busy, and says nothing about the scenario.
 func (w *World) unlessStarved(err error) error {
 	if err == nil {
 		return nil

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Goal: who waited for a processor for half of a time was starved, who waited less, or is not known for long enough, was not. Method: a table
-// of samples, one a second, each the waiting so far in tenths of a second; asked for the time from the third sample on.
+// Goal: who waited for a processor for half of a time was starved, who waited less, or is not known for long enough,
+// was not. Method: a table of samples, one a second, each the waiting so far in tenths of a second; asked for the time
+// from the third sample on.
 func TestStarving(t *testing.T) {
 	begin := time.Unix(1000, 0)
 	for name, c := range map[string]struct {

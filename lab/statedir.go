@@ -49,8 +49,8 @@ const stateFile = "lab.json"
 
 var validID = regexp.MustCompile(`^[a-z0-9]{1,8}$`)
 
-// ValidID reports whether a lab can be called so: one to eight lower case letters and digits, so that names made of it fit
-// where Linux wants short ones.
+// ValidID reports whether a lab can be called so: one to eight lower case letters and digits, so that names made of it
+// fit where Linux wants short ones.
 func ValidID(id string) bool { return validID.MatchString(id) }
 
 // claim makes a lab's folder, which nobody else gets. An empty id takes a free one.
@@ -86,8 +86,8 @@ func claim(root, id, backend string) (StateDir, error) {
 	}
 }
 
-// registry has an entry for each lab of this machine, whatever folder it is in, so that the census of one folder leaves the
-// labs of another alone. It goes with a reboot, as all that labs make does.
+// registry has an entry for each lab of this machine, whatever folder it is in, so that the census of one folder leaves
+// the labs of another alone. It goes with a reboot, as all that labs make does.
 const registry = "/run/vppdrill/labs"
 
 func registered(id string) string { return filepath.Join(registry, id) }
@@ -105,8 +105,8 @@ func (h StateDir) register() error {
 	return errors.Join(err, f.Close())
 }
 
-// elsewhere reports whether an ID belongs to a lab of another folder: its owner lives, or its folder is still there. What
-// is not registered was not made by claim and is nobody's to remove.
+// elsewhere reports whether an ID belongs to a lab of another folder: its owner lives, or its folder is still there.
+// What is not registered was not made by claim and is nobody's to remove.
 func elsewhere(id string) bool {
 	text, err := os.ReadFile(registered(id))
 	if err != nil {
@@ -186,8 +186,8 @@ func Find(root, id string) (StateDir, error) {
 // grace is how long a folder without an owner may be one that is just being made.
 const grace = 10 * time.Second
 
-// Census removes what labs have left behind whose owners died, and returns their IDs. Every command of labs begins with it.
-// Two commands at once take turns.
+// Census removes what labs have left behind whose owners died, and returns their IDs. Every command of labs begins with
+// it. Two commands at once take turns.
 func Census(root string, b Backend) ([]string, error) {
 	lock, err := lockRoot(root)
 	if err != nil || lock == nil {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Goal: what tells of a lab is found from any folder, also where its labs were named by a relative path. Method: an entry that was made so.
+// Goal: what tells of a lab is found from any folder, also where its labs were named by a relative path. Method: an
+// entry that was made so.
 func TestEntriesAreAbsolute(t *testing.T) {
 	top := t.TempDir()
 	t.Chdir(top)

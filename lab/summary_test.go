@@ -6,8 +6,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// Goal: what agents asked for is counted over the whole run, lives that were killed and nodes that left included. Method: the
-// same cluster without and with a second life, and without and with a node that leaves at the end.
+// Goal: what agents asked for is counted over the whole run, lives that were killed and nodes that left included.
+// Method: the same cluster without and with a second life, and without and with a node that leaves at the end.
 func TestSummary(t *testing.T) {
 	one := "name: counted\ntopology: {nodes: 2, podsPerNode: 2}\n"
 	restarted := one + "timeline:\n  - {when: settled, do: restart-agent, node: node-1}\n"

@@ -170,8 +170,8 @@ func probeOrder(ctx context.Context, w *World, body []byte) (any, error) {
 // reachableLaw is the law of package check that real packets judge too: what the tables promise, packets do.
 const reachableLaw = "reachable"
 
-// checkTraffic pings what the law is about to prove from the tables; its error is a violation. A scenario that does not want
-// the law gets no pings.
+// checkTraffic pings what the law is about to prove from the tables; its error is a violation. A scenario that does not
+// want the law gets no pings.
 func (w *World) checkTraffic(ctx context.Context) error {
 	if w.scenario().Laws != nil && !slices.Contains(w.scenario().Laws, reachableLaw) {
 		return nil

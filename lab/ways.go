@@ -9,9 +9,9 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
-// hostPairs are pods and Linux sides that are promised a way to each other: on each node and between it and the next one, each
-// host to a pod, a pod to each host, by its end of the link to VPP and by its management addresses. Nodes whose VPP is down or
-// that are not joined with VPP are left out.
+// hostPairs are pods and Linux sides that are promised a way to each other: on each node and between it and the next
+// one, each host to a pod, a pod to each host, by its end of the link to VPP and by its management addresses. Nodes
+// whose VPP is down or that are not joined with VPP are left out.
 func (w *World) hostPairs() []probe.Pair {
 	return append(w.hostPairsOf(0), w.hostPairsOf(1)...)
 }
@@ -82,8 +82,8 @@ func (w *World) interconnected() bool {
 	return c.Mode().Interconnected()
 }
 
-// wayOf is the way that the tables of VPPs and Linuxes give to a ping of the pods' MTU: there, unless only the way back ends badly. False
-// where the lab cannot be dumped.
+// wayOf is the way that the tables of VPPs and Linuxes give to a ping of the pods' MTU: there, unless only the way back
+// ends badly. False where the lab cannot be dumped.
 func (w *World) wayOf(ctx context.Context, p probe.Pair) (path walk.Path, ok bool) {
 	s, err := w.look(ctx, true)
 	if err != nil {

@@ -26,21 +26,21 @@ type sandbox struct {
 	addr, gateway netip.Addr
 	// second and secondGateway are of the second address family; zero in clusters of one.
 	second, secondGateway netip.Addr
-	// asked: an ADD has been sent, so that a DEL is owed; refused: it was answered by a refusal, so that nothing is held; ending: a DEL
-	// has been sent.
+	// asked: an ADD has been sent, so that a DEL is owed; refused: it was answered by a refusal, so that nothing is held;
+	// ending: a DEL has been sent.
 	asked, refused, ending bool
 	// bare: its namespace is not there; dead: that its processes ended has been told.
 	bare, dead bool
 }
 
-// worker brings one pod up and down, on a goroutine of its own while there is something to do; what comes next podworker decides.
-// kubelet.mu guards it.
+// worker brings one pod up and down, on a goroutine of its own while there is something to do; what comes next
+// podworker decides. kubelet.mu guards it.
 type worker struct {
 	podworker.Worker[*sandbox]
 	k   *kubelet
 	pod *pod
-	// busy: its goroutine runs. refused is the node's change count when the last ADD was refused for want of an address, or, where numberless,
-	// of a node ID.
+	// busy: its goroutine runs. refused is the node's change count when the last ADD was refused for want of an address,
+	// or, where numberless, of a node ID.
 	busy, numberless bool
 	refused          int64
 	why              string
@@ -213,8 +213,8 @@ func (w *worker) say(why string) {
 	}
 }
 
-// del asks the agent to disconnect a sandbox and removes it. Kubelets end a pod's processes first, so nothing in the sandbox needs
-// its address any more.
+// del asks the agent to disconnect a sandbox and removes it. Kubelets end a pod's processes first, so nothing in the
+// sandbox needs its address any more.
 func (w *worker) del(ctx context.Context, op int) {
 	k, n := w.k, w.k.n
 	k.mu.Lock()
@@ -287,7 +287,8 @@ func (w *worker) died(s *sandbox) {
 	s.exists, s.dead = false, true
 }
 
-// plugin runs the CNI plugin for as long as the runtime waits for it; one that takes too long is killed, or goes on by itself.
+// plugin runs the CNI plugin for as long as the runtime waits for it; one that takes too long is killed, or goes on by
+// itself.
 func (k *kubelet) plugin(ctx context.Context, name string, owner ipam.Owner, req wire.Request) (wire.Response, error) {
 	patience := k.patience()
 	if !k.runtime().Orphans {

@@ -199,8 +199,8 @@ func (w *World) nodeNames() (names []string) {
 	return names
 }
 
-// Keep leaves the lab up: Close then ends only this process's part in it. The store goes with this process, so agents go on
-// with what they know.
+// Keep leaves the lab up: Close then ends only this process's part in it. The store goes with this process, so agents
+// go on with what they know.
 func (w *World) Keep() error {
 	w.state.Kept = true
 	return w.state.save()

@@ -111,8 +111,8 @@ func TestTwoNodes(t *testing.T) {
 	}
 }
 
-// Goal: processes and machines that die, ranges that change and a control plane that cannot be reached leave real nodes as
-// the laws want them, with packets that arrive. Method: one scenario of everything a catalogue scenario does.
+// Goal: processes and machines that die, ranges that change and a control plane that cannot be reached leave real nodes
+// as the laws want them, with packets that arrive. Method: one scenario of everything a catalogue scenario does.
 func TestTroubles(t *testing.T) {
 	r := run(t, `# Everything once.
 name: troubles
@@ -173,8 +173,8 @@ func build(t *testing.T, text string) *lab.World {
 	return w
 }
 
-// Goal: an agent that is killed and started again costs traffic nothing; a VPP that is costs its own absence, which is told.
-// Method: a datagram a millisecond between two real nodes.
+// Goal: an agent that is killed and started again costs traffic nothing; a VPP that is costs its own absence, which is
+// told. Method: a datagram a millisecond between two real nodes.
 func TestContinuity(t *testing.T) {
 	ctx := context.Background()
 	w := build(t, "# Two nodes.\nname: two\ntopology: {nodes: 2, podsPerNode: 1}\n")
@@ -251,8 +251,8 @@ func TestConverge(t *testing.T) {
 	}
 }
 
-// Goal: a lab whose owner is killed with signal 9 is found by the next census, and nothing of it is left; a census beside a
-// living lab leaves it alone. Method: this test binary again as an owner.
+// Goal: a lab whose owner is killed with signal 9 is found by the next census, and nothing of it is left; a census
+// beside a living lab leaves it alone. Method: this test binary again as an owner.
 func TestCensus(t *testing.T) {
 	o := options(t)
 	owner := exec.Command(os.Args[0], ownerWord, o.Root)

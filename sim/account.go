@@ -7,16 +7,19 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Account is told a run event by event, fact by fact and decision by decision, by whoever explains it. It changes nothing.
+// Account is told a run event by event, fact by fact and decision by decision, by whoever explains it. It changes
+// nothing.
 type Account interface {
-	// Begin is told before the first event how to see the cluster as it is: in the middle of an event, perhaps, whose small steps are events.
+	// Begin is told before the first event how to see the cluster as it is: in the middle of an event, perhaps, whose
+	// small steps are events.
 	Begin(state func() (fact.Snapshot, error))
-	// Event is told each event before it fires; parent is the event that scheduled it, 0 for none. line is valid during the call.
+	// Event is told each event before it fires; parent is the event that scheduled it, 0 for none. line is valid during
+	// the call.
 	Event(seq int64, at time.Duration, parent int64, line []byte)
 	// Fact is told each fact of the present event, before laws are.
 	Fact(f fact.Fact)
-	// Decided is told what a program decides in the present event and no event shows: what it writes to its journal, what it logs, what it
-	// waits for from now on, how much it wants. who is a node or a controller.
+	// Decided is told what a program decides in the present event and no event shows: what it writes to its journal, what
+	// it logs, what it waits for from now on, how much it wants. who is a node or a controller.
 	Decided(who, text string)
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// Goal: each way of breaking a pod's wiring by hand is seen by packets and by CHECK, and put right. Method: one break, one CHECK, a
-// rest, another CHECK; with each way of wiring pods.
+// Goal: each way of breaking a pod's wiring by hand is seen by packets and by CHECK, and put right. Method: one break,
+// one CHECK, a rest, another CHECK; with each way of wiring pods.
 func TestCheckFindsEachBreakage(t *testing.T) {
 	for _, pod := range []string{"veth", "tap", "macvlan"} {
 		for _, what := range scenarios.Breakages() {
@@ -43,7 +43,8 @@ func TestCheckFindsEachBreakage(t *testing.T) {
 			r := result.Run(context.Background(), w, s, check.All(), result.Options{})
 			wantBroken, wantMended := 1, 1
 			switch what {
-			case scenarios.BreakNamespace: // stays broken until the sandbox is replaced, which keeps the node busy: nothing is certain
+			case scenarios.BreakNamespace:
+				// stays broken until the sandbox is replaced, which keeps the node busy: nothing is certain
 				wantMended = 0
 			case scenarios.BreakVPPRoute: // the neighbor's own route still brings packets there
 				wantBroken = 0
@@ -74,8 +75,8 @@ func (o obliging) Step(now time.Time, ev agent.Event) []agent.Effect {
 	return effects
 }
 
-// Goal: a CHECK that says yes to everything is seen, although the agent has put right what was broken by the time the answer is there. Method:
-// each break that packets see, one CHECK by an agent whose refusals are lost.
+// Goal: a CHECK that says yes to everything is seen, although the agent has put right what was broken by the time the
+// answer is there. Method: each break that packets see, one CHECK by an agent whose refusals are lost.
 func TestCheckThatAlwaysSucceeds(t *testing.T) {
 	for _, what := range scenarios.Breakages() {
 		if what == scenarios.BreakVPPRoute {

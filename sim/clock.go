@@ -38,7 +38,8 @@ func (c *wall) Now() time.Duration { return c.ahead + c.ticked() }
 // ticked is how much time has passed since the run's start by the machine's own count.
 func (c *wall) ticked() time.Duration { return c.ticks(c.eng.Now()) }
 
-// counted is what the machine has counted since something that is so old: a program that takes the time of both counts no more, and no less.
+// counted is what the machine has counted since something that is so old: a program that takes the time of both counts
+// no more, and no less.
 func (c *wall) counted(age time.Duration) time.Duration {
 	return c.ticked() - c.ticks(c.eng.Now()-age)
 }
@@ -60,7 +61,8 @@ func (c *wall) truly(d time.Duration) time.Duration {
 	return d/rate*million + d%rate*million/rate
 }
 
-// UntilAfter implements controllers.Wall: it is truly, and never too short, as who is woken too early would sleep for ever.
+// UntilAfter implements controllers.Wall: it is truly, and never too short, as who is woken too early would sleep for
+// ever.
 func (c *wall) UntilAfter(d time.Duration) time.Duration {
 	if c.ppm == 0 || d == 0 {
 		return d
@@ -74,7 +76,8 @@ type clocks struct {
 	// boot is which boot began when the clock behind had ticked as much as booted says.
 	boot   string
 	booted time.Duration
-	// own is how far the agent's own time was ahead of the count behind, when its last life began; ownBoot is that life's boot.
+	// own is how far the agent's own time was ahead of the count behind, when its last life began; ownBoot is that life's
+	// boot.
 	own     time.Duration
 	ownBoot string
 }
@@ -90,11 +93,13 @@ func (m *machine) sinceBoot() time.Duration {
 // now is the time as the process sees it: what the wall clock said when it started, and what has passed since.
 func (p *process) now() time.Time { return epoch.Add(p.ahead + p.m.clocks.ticked()) }
 
-// ownNow is the time that the agent's allocator is told: rests are measured by it, and who counts its addresses by another one ends them.
+// ownNow is the time that the agent's allocator is told: rests are measured by it, and who counts its addresses by
+// another one ends them.
 func (p *process) ownNow() time.Time { return p.agent.Time(p.now()) }
 
-// ownTime notes by what a new life of the agent measures rests. A new boot's time is the wall clock's: where somebody has set it back
-// since the boot before, whatever rests does so for longer, by no more than that. An agent that loses more has lost it by itself.
+// ownTime notes by what a new life of the agent measures rests. A new boot's time is the wall clock's: where somebody
+// has set it back since the boot before, whatever rests does so for longer, by no more than that. An agent that loses
+// more has lost it by itself.
 func (m *machine) ownTime(p *process) {
 	c := &m.clocks
 	own := p.ownNow().Sub(epoch) - m.clocks.ticked()
@@ -119,7 +124,8 @@ func (s side) Now() time.Time { return s.p.ownNow() }
 // SetClock implements timeline.Processes.
 func (st stage) SetClock(node string, by time.Duration) { st.machines[node].clocks.ahead += by }
 
-// restOfIDs is how long the ID of a node that is gone is nobody's, if whoever waits for that has the fastest clock there may be.
+// restOfIDs is how long the ID of a node that is gone is nobody's, if whoever waits for that has the fastest clock
+// there may be.
 func (w *World) restOfIDs() time.Duration {
 	d := w.agentConfig.NodeIDQuarantine
 	if w.s.Topology.ClockDrift == 0 {

@@ -102,7 +102,8 @@ func (r runtime) Del(node string, req cluster.CNIDel, done func(cluster.CNIResul
 	}})
 }
 
-// externalAddresses asks the plugin beside the agent for an address of the node's present pod CIDR, or of each of its two.
+// externalAddresses asks the plugin beside the agent for an address of the node's present pod CIDR, or of each of its
+// two.
 func (w *World) externalAddresses(m *machine, owner ipam.Owner) (first, second netip.Addr) {
 	var cidrs []netip.Prefix
 	if node, ok := w.api.Node(m.name); ok {

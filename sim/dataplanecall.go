@@ -70,9 +70,9 @@ func (d *dataplaneCall) AppendText(b []byte) []byte {
 }
 
 // burstMost is how many calls of one agent are made at one instant at the most; their time is paid in front of the next
-// burst. Nodes would otherwise take turns call by call, and each turn would find its memory cold: bursts halve the time of a
-// large mesh. How long a burst is, is drawn, so that whatever happens to a node can come between any two calls. As soon as
-// something may go wrong by an injector there are no bursts.
+// burst. Nodes would otherwise take turns call by call, and each turn would find its memory cold: bursts halve the time
+// of a large mesh. How long a burst is, is drawn, so that whatever happens to a node can come between any two calls. As
+// soon as something may go wrong by an injector there are no bursts.
 const burstMost = 16
 
 // Fire implements engine.Event: VPP performs the call and the agent learns the outcome, perhaps a few times.

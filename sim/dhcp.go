@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 
-// How VPP's DHCP client goes about it (25.10, src/plugins/dhcp/client.c): it asks once a second, after ten times in vain every
-// five, and renews a lease when half of it is over.
+// How VPP's DHCP client goes about it (25.10, src/plugins/dhcp/client.c): it asks once a second, after ten times in
+// vain every five, and renews a lease when half of it is over.
 const (
 	// dhcpExchange is from DISCOVER to ACK: four packets on a LAN, and a server that writes the lease down.
 	dhcpExchange = 5 * time.Millisecond
@@ -20,8 +20,8 @@ const (
 	dhcpPatience = 10
 )
 
-// dhcpServer is the network's DHCP server. It knows machines by their MACs, keeps an address for whoever had it as long as the
-// lease lasts, and longer while nobody else needs it.
+// dhcpServer is the network's DHCP server. It knows machines by their MACs, keeps an address for whoever had it as long
+// as the lease lasts, and longer while nobody else needs it.
 type dhcpServer struct {
 	w       *World
 	stopped bool
@@ -176,7 +176,8 @@ func (c *lessee) extend() {
 	c.after(lasts/2, "dhcp renew", c.renew)
 }
 
-// renew asks for the same address again. A server that wants the machine to have another one refuses, and the client begins anew.
+// renew asks for the same address again. A server that wants the machine to have another one refuses, and the client
+// begins anew.
 func (c *lessee) renew() {
 	d := c.m.w.dhcp
 	if c.hears() {
@@ -235,8 +236,8 @@ func (m *machine) unleased() string {
 	return ""
 }
 
-// overlooks reports whether the agent has an ID and does not know the main interface's lease: the first one, before its node stands, or
-// another.
+// overlooks reports whether the agent has an ID and does not know the main interface's lease: the first one, before its
+// node stands, or another.
 func (m *machine) overlooks() bool {
 	a := m.proc.agent
 	if a.Node().ID != 0 {

@@ -67,9 +67,11 @@ func seen(f fact.Fact, note func(fact.Evidence)) {
 	}
 }
 
-// Goal: the simulator tells the evidence that it states: a law that is fed nothing would hold for ever. Method: a few scenarios of
-// the catalogue, and what was told in any of them. What only planted faults bring about is left to the museum: leftovers, free and blocked
-// blocks, pods that wait in a cluster at rest and full nodes, what disks lack, refused calls, what controllers count, and requests that nobody answers; so is what snapshots long after the end hold.
+// Goal: the simulator tells the evidence that it states: a law that is fed nothing would hold for ever. Method: a few
+// scenarios of the catalogue, and what was told in any of them. What only planted faults bring about is left to the
+// museum: leftovers, free and blocked blocks, pods that wait in a cluster at rest and full nodes, what disks lack,
+// refused calls, what controllers count, and requests that nobody answers; so is what snapshots long after the end
+// hold.
 func TestEvidenceIsTold(t *testing.T) {
 	told := map[fact.Evidence]bool{fact.RangeCounts: true, fact.FreeBlocks: true, fact.BlockedBlocks: true, fact.WaitingPods: true, fact.FullNodes: true, fact.Leftovers: true,
 		fact.Disks: true, fact.RefusedCalls: true, fact.Patience: true, fact.HeldIDs: true}

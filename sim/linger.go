@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// lingerTime is longer than what a cluster without faults still owes takes: an ipamd that was throttled asks EC2 again within five
-// minutes, and then gives back at intervals of half a minute.
+// lingerTime is longer than what a cluster without faults still owes takes: an ipamd that was throttled asks EC2 again
+// within five minutes, and then gives back at intervals of half a minute.
 const lingerTime = 8 * time.Minute
 
 // Linger implements result.Lingerer.
@@ -32,8 +32,8 @@ func (m *machine) rest(a netip.Addr) {
 	}
 }
 
-// restLonger is said when the agent's own time has fallen behind by d. What had rested by then rests again as far as its journal still tells
-// of the release, which nobody else knows.
+// restLonger is said when the agent's own time has fallen behind by d. What had rested by then rests again as far as
+// its journal still tells of the release, which nobody else knows.
 func (m *machine) restLonger(d time.Duration) {
 	if d <= 0 {
 		return
@@ -43,8 +43,8 @@ func (m *machine) restLonger(d time.Duration) {
 	}
 }
 
-// resting are the addresses that were released and rest still, in order. Those that have rested are kept in mind: a clock that is set back
-// may have them rest again.
+// resting are the addresses that were released and rest still, in order. Those that have rested are kept in mind: a
+// clock that is set back may have them rest again.
 func (m *machine) resting() (list []netip.Addr) {
 	for a, until := range m.rests { //vppdrill:unordered sorted below
 		if until > m.w.eng.Now() {

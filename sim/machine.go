@@ -21,7 +21,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// machine is one node: Linux, a disk, and the processes on it. Machines outlive crashes; a re-created node is a new one.
+// machine is one node: Linux, a disk, and the processes on it. Machines outlive crashes; a re-created node is a new
+// one.
 type machine struct {
 	w    *World
 	name string
@@ -30,7 +31,8 @@ type machine struct {
 	at     cluster.Endpoint
 	host   *hostmodel.Host
 	disk   *hostmodel.Disk
-	// version is the agent's that starts next, empty the present one; newest is the one that the journal needs, where it is another.
+	// version is the agent's that starts next, empty the present one; newest is the one that the journal needs, where it
+	// is another.
 	version, newest scenarios.AgentVersion
 	up              bool
 	gone            bool
@@ -53,15 +55,15 @@ type machine struct {
 	// management are the addresses of the Linux side, own an interconnect address that somebody gave the node.
 	management []netip.Addr
 	own        netip.Prefix
-	// recordUntil is until when writes to the dataplane are told as facts: for a while after a clean stop. Telling each write of
-	// a whole run would cost more than making it.
+	// recordUntil is until when writes to the dataplane are told as facts: for a while after a clean stop. Telling each
+	// write of a whole run would cost more than making it.
 	recordUntil time.Duration
 	// plugins are those that run, oldest first.
 	plugins []*plugin
 	// past are owners of sandboxes that are gone.
 	past []ipam.Owner
-	// hitAt is when something was last injected into what the machine does, but that a call was refused, which is refusedAt; ableAt since
-	// when both programs have run.
+	// hitAt is when something was last injected into what the machine does, but that a call was refused, which is
+	// refusedAt; ableAt since when both programs have run.
 	hitAt, refusedAt, ableAt time.Duration
 	// repeatedAt is when a call was last made twice by whoever injects.
 	repeatedAt time.Duration
@@ -77,8 +79,8 @@ type machine struct {
 // recordTime is ample for an agent's start and the dumps of a large node.
 const recordTime = 10 * time.Minute
 
-// given reports whether a management address of a machine with this number was given to another one. Without changes of such addresses no two
-// machines have one, and nobody is asked.
+// given reports whether a management address of a machine with this number was given to another one. Without changes of
+// such addresses no two machines have one, and nobody is asked.
 func (w *World) given(number uint32) bool {
 	for k := range w.s.Topology.HostIPs {
 		addr := w.s.Management(number, k).Addr()

@@ -8,8 +8,9 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Goal: a drained node has only the pods that stay with their node, for as long as it is cordoned, whatever comes; the others are made
-// again elsewhere, wait where no node is left, and are placed once everything is healed. Method: pods counted by node.
+// Goal: a drained node has only the pods that stay with their node, for as long as it is cordoned, whatever comes; the
+// others are made again elsewhere, wait where no node is left, and are placed once everything is healed. Method: pods
+// counted by node.
 func TestDrain(t *testing.T) {
 	s, err := scenarios.Parse("drain.yaml", []byte("# Drain.\nname: drain\ntopology: {nodes: 2, podsPerNode: 2}\n"))
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim"
 )
 
-// cluster is a small cluster without faults whose pods are created and deleted one after the other, so that nothing but its
-// wiring can differ between two runs of it.
+// cluster is a small cluster without faults whose pods are created and deleted one after the other, so that nothing but
+// its wiring can differ between two runs of it.
 type cluster struct {
 	seed        uint64
 	nodes, pods int
@@ -49,7 +49,8 @@ func drawCluster(t *rapid.T) cluster {
 	return c
 }
 
-// ends runs the cluster and says what its end comes to: who reaches whom, by pods' and nodes' names, and what is allocated.
+// ends runs the cluster and says what its end comes to: who reaches whom, by pods' and nodes' names, and what is
+// allocated.
 func (c cluster) ends(t *rapid.T, pod, node string, steps []string) (reach, allocated string) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "name: metamorphic\ntopology: {nodes: %d, podsPerNode: 0, nic: GigabitEthernet0/8/0}\nconfig: {wiring: {pod: %s, node: %s, host: %s}}\ntimeline:\n", c.nodes, pod, node, c.host)
@@ -116,8 +117,9 @@ func allocation(s fact.Snapshot) string {
 	return b.String()
 }
 
-// Goal: how pods and nodes are wired, and that VPP was restarted once more, changes neither who reaches whom nor which address anybody
-// has. Method: random small clusters without faults run in pairs that differ by that alone, and their ends are compared by name.
+// Goal: how pods and nodes are wired, and that VPP was restarted once more, changes neither who reaches whom nor which
+// address anybody has. Method: random small clusters without faults run in pairs that differ by that alone, and their
+// ends are compared by name.
 func TestMetamorphic(t *testing.T) {
 	pairs := []struct {
 		name string

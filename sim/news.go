@@ -10,7 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
-// delivery is what becomes of one change that the API server sends to a watch. Those of agents are judged where an agent hears of them.
+// delivery is what becomes of one change that the API server sends to a watch. Those of agents are judged where an
+// agent hears of them.
 func (w *World) delivery(to *cluster.InformerConfig) cluster.Delivery {
 	if to.Name == cluster.AgentProgram || !w.faulty() {
 		return cluster.Delivery{}
@@ -21,7 +22,8 @@ func (w *World) delivery(to *cluster.InformerConfig) cluster.Delivery {
 	}
 }
 
-// listing is how old a list is that the API server answers from its cache, and whether it is refused. Agents ask for none.
+// listing is how old a list is that the API server answers from its cache, and whether it is refused. Agents ask for
+// none.
 func (w *World) listing(to *cluster.InformerConfig) (age time.Duration, refused bool) {
 	if !w.faulty() {
 		return 0, false
@@ -30,7 +32,8 @@ func (w *World) listing(to *cluster.InformerConfig) (age time.Duration, refused 
 	return v.Delay, v.Action == fault.Vanish || v.Action == fault.Refuse
 }
 
-// programAt is which program runs at an endpoint of that name, whatever life of it; machines and the scheduler are called by their own names.
+// programAt is which program runs at an endpoint of that name, whatever life of it; machines and the scheduler are
+// called by their own names.
 func programAt(name string) string {
 	i := slices.IndexFunc(controllers.Programs, func(p string) bool { return strings.HasPrefix(name, p+"-") })
 	if i < 0 {

@@ -27,8 +27,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// deck is an address management system that the product does not have: blocks are cards of a deck, each node is dealt one when it joins, and
-// a node that leaves puts its card under the deck. This part would be its package in ipam.
+// deck is an address management system that the product does not have: blocks are cards of a deck, each node is dealt
+// one when it joins, and a node that leaves puts its card under the deck. This part would be its package in ipam.
 type deck []netip.Prefix
 
 func newDeck(r netip.Prefix, bits int) (d deck) {
@@ -199,9 +199,10 @@ timeline:
   - {do: create-pods, count: 3}
 `
 
-// Goal: an address management system is a package, a row of scenarios' table, a driver of the simulator and a reader of its records, and
-// nothing else knows its name. Method: one that the tree does not have, which stands in this file alone: its settings are read as strictly
-// as any, it is planned, drawn, run, and its records are audited; and a driver that deals a card twice is caught.
+// Goal: an address management system is a package, a row of scenarios' table, a driver of the simulator and a reader of
+// its records, and nothing else knows its name. Method: one that the tree does not have, which stands in this file
+// alone: its settings are read as strictly as any, it is planned, drawn, run, and its records are audited; and a driver
+// that deals a card twice is caught.
 func TestNewSystem(t *testing.T) {
 	reader := scenarios.Reader{Systems: []*scenarios.AddressSystem{deckSystem()}}
 	s, err := reader.Parse("dealt.yaml", []byte(deckScenario))

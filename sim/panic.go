@@ -9,9 +9,9 @@ import (
 	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
-// outlive turns a panic of what the simulator drives into a fact: a program that dies takes a node's pods along, not the rest of the
-// catalogue. A panic of the simulator itself is an error of the run. Either way nothing is asked of the world any more. It is
-// deferred, and err is the deferring function's result.
+// outlive turns a panic of what the simulator drives into a fact: a program that dies takes a node's pods along, not
+// the rest of the catalogue. A panic of the simulator itself is an error of the run. Either way nothing is asked of the
+// world any more. It is deferred, and err is the deferring function's result.
 func (w *World) outlive(err *error) {
 	v := recover()
 	if v == nil {
@@ -42,7 +42,8 @@ func (w *World) fall(text string, died bool) {
 	w.eng.Fail(fmt.Errorf("%w: %s", scenarios.ErrFallen, text)) // the first error is kept
 }
 
-// productOf reports whether a function, as scenarios.PanicFrames names it, is of what runs unchanged outside of the simulator.
+// productOf reports whether a function, as scenarios.PanicFrames names it, is of what runs unchanged outside of the
+// simulator.
 func productOf(name string) bool {
 	return strings.HasPrefix(name, "ipam") || strings.HasPrefix(name, "vppwire")
 }

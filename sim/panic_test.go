@@ -41,8 +41,9 @@ func (d *dying) Step(now time.Time, ev agent.Event) []agent.Effect {
 	return d.inner.Step(now, ev)
 }
 
-// Goal: an agent that panics ends its run by programs-survive, with what it died of and its node, and leaves a result that can be
-// shown again; a panic of anything else is a run that could not be judged. Method: an agent is told nonsense, and a driver dies.
+// Goal: an agent that panics ends its run by programs-survive, with what it died of and its node, and leaves a result
+// that can be shown again; a panic of anything else is a run that could not be judged. Method: an agent is told
+// nonsense, and a driver dies.
 func TestPanicIsTold(t *testing.T) {
 	s, err := scenarios.Parse("dying.yaml", []byte("# Two nodes.\nname: dying\ntopology: {nodes: 2, podsPerNode: 1}\n"))
 	if err != nil {
@@ -83,7 +84,8 @@ func (b brokenBook) Leases() iter.Seq[ipam.Lease] {
 	return b.NodeAllocator.Leases()
 }
 
-// Goal: what dies of being looked at by a law ends its run by programs-survive, too. Method: a book of leases is broken for one law.
+// Goal: what dies of being looked at by a law ends its run by programs-survive, too. Method: a book of leases is broken
+// for one law.
 func TestPanicUnderLawIsTold(t *testing.T) {
 	s, err := scenarios.Parse("dying.yaml", []byte("# Two nodes.\nname: dying\ntopology: {nodes: 2, podsPerNode: 1}\n"))
 	if err != nil {
@@ -105,8 +107,8 @@ func TestPanicUnderLawIsTold(t *testing.T) {
 	}
 }
 
-// Goal: a controller that refuses its configuration as it starts, the first time or after another one, ends its run by programs-survive, in its own
-// words. Method: the allocator of one life is refused.
+// Goal: a controller that refuses its configuration as it starts, the first time or after another one, ends its run by
+// programs-survive, in its own words. Method: the allocator of one life is refused.
 func TestRefusalIsTold(t *testing.T) {
 	s, err := scenarios.Parse("refused.yaml", []byte(`# Two nodes.
 name: refused

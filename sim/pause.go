@@ -8,8 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// Pause implements timeline.Processes. A process that stands still hears everything when it goes on, in order: sockets and pipes keep
-// it. Timers of others go on, so that what waits for it may give up.
+// Pause implements timeline.Processes. A process that stands still hears everything when it goes on, in order: sockets
+// and pipes keep it. Timers of others go on, so that what waits for it may give up.
 func (st stage) Pause(node string, p timeline.Program, pause bool) error {
 	switch m := st.machines[node]; {
 	case m == nil:
@@ -78,8 +78,8 @@ func (m *machine) pauseVPP(pause bool) {
 	m.pausedUnder = p
 }
 
-// withhold performs a call whose answer a paused VPP owes: what it does when it goes on nobody can tell from what it did before,
-// as nobody can look in between. An agent that waits for too long gives the call up.
+// withhold performs a call whose answer a paused VPP owes: what it does when it goes on nobody can tell from what it
+// did before, as nobody can look in between. An agent that waits for too long gives the call up.
 func (p *process) withhold() {
 	r, ok := p.call.perform()
 	if !ok {
@@ -89,15 +89,15 @@ func (p *process) withhold() {
 	p.m.w.eng.After(p.m.w.callTimeout, &lateResult{p: p, seq: p.call.seq, result: p.call.call.Unanswered(), what: "no answer"})
 }
 
-// pingTime is how long a VPP without a call stands still until an agent's driver gives the connection up: it asks every 2 s, and waits for 5 s
-// (vppwire/host, pingEvery and pingPatience).
+// pingTime is how long a VPP without a call stands still until an agent's driver gives the connection up: it asks every
+// 2 s, and waits for 5 s (vppwire/host, pingEvery and pingPatience).
 const pingTime = 7 * time.Second
 
 // dialPause is how long a driver waits before it connects again (vppwire/host, dialPauseFirst).
 const dialPause = 10 * time.Millisecond
 
-// silent tells the agent that its driver has given up the connection to a VPP that does not answer: a late answer must not be taken for another call's.
-// It connects again as soon as VPP takes connections.
+// silent tells the agent that its driver has given up the connection to a VPP that does not answer: a late answer must
+// not be taken for another call's. It connects again as soon as VPP takes connections.
 func (p *process) silent() {
 	m := p.m
 	if p.dead || p.offline || m.vpp == nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// Plant wraps parts of a World so that they do what they must not do: a fault that some upstream once had. Whatever it wraps is
-// the product's own and knows nothing of it; a nil function wraps nothing. A Plant may keep state, so it serves one run, and like
-// everything in a run it must not depend on anything but the run.
+// Plant wraps parts of a World so that they do what they must not do: a fault that some upstream once had. Whatever it
+// wraps is the product's own and knows nothing of it; a nil function wraps nothing. A Plant may keep state, so it
+// serves one run, and like everything in a run it must not depend on anything but the run.
 //
 // The laws see what comes out of the wrapped part, not what went in.
 type Plant struct {

@@ -43,8 +43,8 @@ type plugin struct {
 	number uint64
 }
 
-// What the CNI plugin prints when the agent's socket refuses, when the agent has ended with the request open, and when it is killed
-// itself: code 11, try again later.
+// What the CNI plugin prints when the agent's socket refuses, when the agent has ended with the request open, and when
+// it is killed itself: code 11, try again later.
 var (
 	noAgent     = cluster.CNIResult{Code: 11, Message: "agent is not running"}
 	agentEnded  = cluster.CNIResult{Code: 11, Message: "agent ended before it answered"}
@@ -59,8 +59,8 @@ const (
 	pauseMost  = 500 * time.Millisecond
 )
 
-// pluginTimeout is how long a plugin waits for an answer by itself, its default. Of ADD and DEL it is told only where kubelets do not
-// kill plugins: it would cost an event for each.
+// pluginTimeout is how long a plugin waits for an answer by itself, its default. Of ADD and DEL it is told only where
+// kubelets do not kill plugins: it would cost an event for each.
 const pluginTimeout = time.Minute
 
 // ask starts a plugin, which asks the agent a hop over its socket later.
@@ -195,9 +195,10 @@ func (d *pluginDeadline) Fire() {
 	}
 }
 
-// abandoned tells that nobody waits any more for an answer that the node was able to give since its agent was asked: before that a plugin may
-// have waited for an address from elsewhere. Calls that are refused explain that nothing can be
-// removed, also an older sandbox that an ADD waits for, but not that an ADD which has its address is neither wired nor refused.
+// abandoned tells that nobody waits any more for an answer that the node was able to give since its agent was asked:
+// before that a plugin may have waited for an address from elsewhere. Calls that are refused explain that nothing can
+// be removed, also an older sandbox that an ADD waits for, but not that an ADD which has its address is neither wired
+// nor refused.
 func (x *plugin) abandoned() {
 	m := x.m
 	since := max(x.asked, m.ableAt, m.hitAt, m.refusedAt)
@@ -219,8 +220,8 @@ func (m *machine) addLeased(owner ipam.Owner) {
 	}
 }
 
-// What is injected into a node may explain slowness for calmLeast behind it: longer than the patience with a lost answer and the tries after it.
-// slowLeast is what is worth telling.
+// What is injected into a node may explain slowness for calmLeast behind it: longer than the patience with a lost
+// answer and the tries after it. slowLeast is what is worth telling.
 const (
 	calmLeast = 5 * time.Second
 	slowLeast = 100 * time.Millisecond
@@ -259,8 +260,8 @@ func (r runtime) Withdraw(node string, owner ipam.Owner) {
 	}
 }
 
-// agentEnded tells the plugins that wait for an agent's answer that its socket has closed. What the agent has answered before is in
-// the socket.
+// agentEnded tells the plugins that wait for an agent's answer that its socket has closed. What the agent has answered
+// before is in the socket.
 func (p *process) agentEnded() {
 	for _, x := range slices.Clone(p.m.plugins) {
 		if x.proc != p {

@@ -47,15 +47,15 @@ type process struct {
 	streams
 	spinning
 	reported
-	// paused: the process stands still; inbox is what it will hear when it goes on. A paused VPP holds back the answer withheld to
-	// call number withheldSeq.
+	// paused: the process stands still; inbox is what it will hear when it goes on. A paused VPP holds back the answer
+	// withheld to call number withheldSeq.
 	paused      bool
 	inbox       []heard
 	withheld    vppwire.Result
 	withheldSeq uint64
 	call        dataplaneCall
-	// burst is how many calls may still be made at this instant, chained that the next one of them is asked for; spent is how
-	// many calls' time passes before the next burst.
+	// burst is how many calls may still be made at this instant, chained that the next one of them is asked for; spent is
+	// how many calls' time passes before the next burst.
 	burst, spent int
 	chained      bool
 	// open are CNI requests without an answer, oldest first; next is the last one's number.

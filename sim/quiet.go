@@ -86,7 +86,8 @@ func (m *machine) held() string {
 
 // Times that tell what hangs from what is on its way.
 const (
-	// callLate is how old a request of the control plane is that should have been answered: API server and store take milliseconds.
+	// callLate is how old a request of the control plane is that should have been answered: API server and store take
+	// milliseconds.
 	callLate = time.Second
 	// podsNamed is how many pods are named of those that are not where they should be.
 	podsNamed = 20

@@ -21,8 +21,8 @@ func parsed(t *testing.T, text string) *scenarios.Scenario {
 	return s
 }
 
-// Goal: what a runtime asks in the last item of a timeline is asked and answered before the run ends. Method: requests that facts tell
-// of, counted.
+// Goal: what a runtime asks in the last item of a timeline is asked and answered before the run ends. Method: requests
+// that facts tell of, counted.
 func TestLastItemIsDone(t *testing.T) {
 	for _, c := range []struct {
 		do, kind string
@@ -47,8 +47,8 @@ func TestLastItemIsDone(t *testing.T) {
 	}
 }
 
-// Goal: a cluster that never comes to rest is told with its pods, nodes and requests, the cause first, and the cause has no names.
-// Method: a table of what is missing and what must be said.
+// Goal: a cluster that never comes to rest is told with its pods, nodes and requests, the cause first, and the cause
+// has no names. Method: a table of what is missing and what must be said.
 func TestSettlesSaysWhy(t *testing.T) {
 	for _, c := range []struct {
 		timeline, node, cause string

@@ -15,8 +15,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
 
-// Random clusters under random churn and faults hold every law and come to rest. VPPDRILL_SEEDS=N takes N seeds instead of
-// the few of every test run; a failing seed's scenario is written to the folder that VPPDRILL_KEEP names.
+// Random clusters under random churn and faults hold every law and come to rest. VPPDRILL_SEEDS=N takes N seeds instead
+// of the few of every test run; a failing seed's scenario is written to the folder that VPPDRILL_KEEP names.
 func TestRandomSeeds(t *testing.T) {
 	seeds := uint64(20)
 	if n, err := strconv.ParseUint(os.Getenv("VPPDRILL_SEEDS"), 10, 64); err == nil {

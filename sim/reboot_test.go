@@ -7,8 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Goal: a reboot in order saves every write, a disk that crashes may lose the last ones. Method: a write that nobody synced on a
-// quiet node, then either action, with many seeds.
+// Goal: a reboot in order saves every write, a disk that crashes may lose the last ones. Method: a write that nobody
+// synced on a quiet node, then either action, with many seeds.
 func TestRebootSavesWrites(t *testing.T) {
 	lost := func(seed uint64, a scenarios.Action) bool {
 		s, err := scenarios.Parse("reboot.yaml", []byte("# One node.\nname: reboot\ntopology: {nodes: 1, podsPerNode: 1}\n"))

@@ -62,7 +62,8 @@ func (w *World) answered(node string, s *cluster.Sandbox) {
 	}
 }
 
-// formerly looks for what machines still hold of an address that is leased to owner on m: on m, and where it was before.
+// formerly looks for what machines still hold of an address that is leased to owner on m: on m, and where it was
+// before.
 func (m *machine) formerly(a netip.Addr, owner ipam.Owner) *fact.Leftover {
 	last, had := m.w.tenants[a]
 	if !had || last.owner == owner {

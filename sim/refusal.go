@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	// hitLasts is for how long what was injected explains that an agent is late: longer than its patience with a lost answer and the look
-	// around that follows.
+	// hitLasts is for how long what was injected explains that an agent is late: longer than its patience with a lost
+	// answer and the look around that follows.
 	hitLasts = time.Minute
-	// abandonedLeast is how long an able node may take for a request: longer than an ADD's patience with what refuses its wiring.
+	// abandonedLeast is how long an able node may take for a request: longer than an ADD's patience with what refuses its
+	// wiring.
 	abandonedLeast = 50 * time.Second
 )
 
@@ -32,9 +33,9 @@ func (m *machine) hit(op fault.Op, v fault.Verdict) {
 	m.hitAt = m.w.eng.Now()
 }
 
-// refusedCall tells of a call that VPP or Linux have refused by themselves. What was injected explains none: an agent looks what became of a
-// call without an answer before it makes another one, and makes nothing on top of what was refused. But of a call that whoever injects has made twice it
-// knows one.
+// refusedCall tells of a call that VPP or Linux have refused by themselves. What was injected explains none: an agent
+// looks what became of a call without an answer before it makes another one, and makes nothing on top of what was
+// refused. But of a call that whoever injects has made twice it knows one.
 func (m *machine) refusedCall(c vppwire.Call, err error) {
 	if !c.Writes() {
 		return
@@ -43,7 +44,8 @@ func (m *machine) refusedCall(c vppwire.Call, err error) {
 		return
 	}
 	if c.Key().Kind == vppwire.KindVXLAN && m.proc != nil && !m.proc.sawNode {
-		return // the tunnel of the machine's former ID is in the way, and nothing goes before the API server has told who is there
+		// the tunnel of the machine's former ID is in the way, and nothing goes before the API server has told who is there
+		return
 	}
 	m.fact(fact.Fact{What: fact.CallRefused{Call: c.Name() + " of " + c.Key().String() + ": " + err.Error(), Netns: m.missing(c), Calm: m.calm()}})
 }
@@ -54,8 +56,8 @@ func (m *machine) calm() bool {
 	return hit == 0 || m.w.eng.Now()-hit >= hitLasts
 }
 
-// missing is the namespace that a call needs and that is not there, "" for none. An AF_PACKET interface, and whatever is set on its device,
-// needs that of the device's other end.
+// missing is the namespace that a call needs and that is not there, "" for none. An AF_PACKET interface, and whatever
+// is set on its device, needs that of the device's other end.
 func (m *machine) missing(c vppwire.Call) string {
 	netns := []string{c.Key().Netns}
 	switch req := c.Request().(type) {
@@ -78,8 +80,8 @@ func (m *machine) missing(c vppwire.Call) string {
 	return ""
 }
 
-// patience is how long an ADD that the agent has refused had to wait for its wiring, 0 where that is not why it was refused: who
-// refused is not known, VPP holds as many AF_PACKET interfaces as it survives, or the node has no ID yet.
+// patience is how long an ADD that the agent has refused had to wait for its wiring, 0 where that is not why it was
+// refused: who refused is not known, VPP holds as many AF_PACKET interfaces as it survives, or the node has no ID yet.
 func (w *World) patience(node string, r cluster.CNIResult) time.Duration {
 	m := w.machines[node]
 	if m == nil || r.Code != uint32(agent.CodeTryAgain) || r.Exhausted || r.Crowded || unknown(r) || m.seen.ID() == 0 {
@@ -97,13 +99,15 @@ func (m *machine) crowded() bool {
 	return m.vpp.AFPackets() >= most
 }
 
-// misfit reports whether the cluster's address ranges have no room for the node's ID, and its agent does not know any that had and has not wired
-// the node: an ID from a store that had lost its data may be a great one, and only people can change ranges.
+// misfit reports whether the cluster's address ranges have no room for the node's ID, and its agent does not know any
+// that had and has not wired the node: an ID from a store that had lost its data may be a great one, and only people
+// can change ranges.
 func (m *machine) misfit() bool {
 	return m.proc != nil && m.seen.ID() != 0 && m.proc.agent.Node().ID == 0 && m.w.pools.Room(m.seen.ID()) != nil
 }
 
-// numberless reports whether the node has no ID and there is none for it: each that the address ranges have room for has a record.
+// numberless reports whether the node has no ID and there is none for it: each that the address ranges have room for
+// has a record.
 func (m *machine) numberless() bool {
 	if m.proc == nil || m.seen.ID() != 0 {
 		return false
@@ -121,8 +125,8 @@ func (m *machine) numberless() bool {
 	return m.w.pools.Room(id) != nil
 }
 
-// able reports whether a machine can answer CNI requests at this moment. What an agent takes must have been told to the other nodes, which it
-// hears of late where its watches are.
+// able reports whether a machine can answer CNI requests at this moment. What an agent takes must have been told to the
+// other nodes, which it hears of late where its watches are.
 func (m *machine) able() bool {
 	return m.up && m.proc != nil && !m.proc.paused && m.proc.client.Faults.Lag == 0 && m.vpp != nil && !m.vppPaused && m.seen.ID() != 0 && len(m.seen.Blocks()) > 0 &&
 		(!m.w.s.Config.Leases(m.name) || m.leased().IsValid())

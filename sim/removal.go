@@ -7,8 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// beforeCall looks at what a call is about to take away; false when that is nothing. What it shows is what the models hold, not
-// what the agent thinks.
+// beforeCall looks at what a call is about to take away; false when that is nothing. What it shows is what the models
+// hold, not what the agent thinks.
 func (m *machine) beforeCall(c vppwire.Call) bool {
 	if !c.Writes() {
 		return false

@@ -10,9 +10,9 @@ import (
 	"github.com/vppdrill/vppdrill/sim"
 )
 
-// Goal: every kind of removal is told when it happens, so that stays-wired does not hold because nobody speaks. Method: scenarios in
-// which pods, nodes and ranges come and go under both ways of wiring pods; each kind must be told at least once. Kinds that the
-// agent has no reason to take away anywhere are named with the reason.
+// Goal: every kind of removal is told when it happens, so that stays-wired does not hold because nobody speaks. Method:
+// scenarios in which pods, nodes and ranges come and go under both ways of wiring pods; each kind must be told at least
+// once. Kinds that the agent has no reason to take away anywhere are named with the reason.
 func TestRemovalsAreTold(t *testing.T) {
 	told := map[fact.Thing]int{}
 	for _, name := range []string{"pods-come-and-go", "node-leaves", "pod-veth-node-vxlan-host-veth", "pod-range-moves", "node-address-changes", "tunnel-range-moves"} {

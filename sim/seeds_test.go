@@ -12,9 +12,9 @@ import (
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
 
-// Goal: random scenarios that have found something once find nothing any more. Method: each is drawn from its seed again and
-// run with every law. What a seed draws changes with the generator and the order of events, so a line here keeps a scenario of
-// that kind, not exactly that one; what can be said in a few actions is in the catalogue too.
+// Goal: random scenarios that have found something once find nothing any more. Method: each is drawn from its seed
+// again and run with every law. What a seed draws changes with the generator and the order of events, so a line here
+// keeps a scenario of that kind, not exactly that one; what can be said in a few actions is in the catalogue too.
 func TestFoundSeeds(t *testing.T) {
 	for _, tc := range []struct {
 		profile gen.Profile

@@ -25,8 +25,8 @@ type services struct {
 	fronts endpoints.Served
 }
 
-// Times of the controller of endpoint slices: how long it gathers changes (its default of 1 s for batches of pods is for large clusters), and when
-// it tries again what the API server did not take.
+// Times of the controller of endpoint slices: how long it gathers changes (its default of 1 s for batches of pods is
+// for large clusters), and when it tries again what the API server did not take.
 const (
 	slicesAfter = 100 * time.Millisecond
 	slicesRetry = time.Second

@@ -24,7 +24,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
-// life is what happens in every cluster that a setting is tried in: pods and nodes come and go, and everything restarts once.
+// life is what happens in every cluster that a setting is tried in: pods and nodes come and go, and everything restarts
+// once.
 const life = `
 name: tried
 topology: {nodes: 2, podsPerNode: 2}
@@ -74,7 +75,8 @@ type try struct {
 	in   []string
 	// more is what both runs have beside that in single clusters.
 	more map[string]string
-	// but are clusters, or * for all, in which it is not refused and changes nothing, and why that is well. In some cluster it must change something.
+	// but are clusters, or * for all, in which it is not refused and changes nothing, and why that is well. In some
+	// cluster it must change something.
 	but map[string]string
 	// bound: it decides what is refused, and nothing else.
 	bound bool
@@ -82,9 +84,9 @@ type try struct {
 	never string
 }
 
-// Goal: no setting of a scenario is accepted that changes nothing. Method: by reflection every field of a file; a cluster of each kind lives its life with
-// and without it. Either it is refused by name, or the run differs, in its events or in what comes of them. A new setting that nobody has given a
-// value here fails.
+// Goal: no setting of a scenario is accepted that changes nothing. Method: by reflection every field of a file; a
+// cluster of each kind lives its life with and without it. Either it is refused by name, or the run differs, in its
+// events or in what comes of them. A new setting that nobody has given a value here fails.
 func TestSettingsCount(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a run of every setting in every kind of cluster: a minute")

@@ -11,7 +11,8 @@ const (
 	zones     = "{config: {ipam: {datastore: {subnets: [{cidr: 10.1.0.0/24}, {cidr: 10.1.1.0/24}]}}}}"
 	others    = "{topology: {otherNICs: [eth8]}, config: {nodes: [{name: node-1, ip: 192.168.16.50/24, otherNICs: [{name: eth8, ip: 10.77.0.1/24}]}]}}"
 	leased    = "{topology: {otherNICs: [eth8]}, config: {dhcp: {otherRange: 10.77.0.0/24}, nodes: [{name: node-1, otherNICs: [{name: eth8, useDHCP: true}]}]}}"
-	// again is a node whose block is just large enough for pods that come, go, and come again; dense one whose first interface is full.
+	// again is a node whose block is just large enough for pods that come, go, and come again; dense one whose first
+	// interface is full.
 	again     = "{config: {ipam: {podSubnetOneNodePrefixLen: 28}}, timeline: [{at: 20s, do: create-pods, node: node-1, count: 8}, {after: 20s, do: delete-pods, node: node-1, count: 8}, {after: 5s, do: create-pods, node: node-1, count: 8}]}"
 	dense     = "{timeline: [{at: 20s, do: create-pods, node: node-1, count: 22}, {after: 60s, do: delete-pods, node: node-1, count: 22}, {after: 5s, do: create-pods, node: node-1, count: 22}, {after: 5m, do: create-pods, node: node-1, count: 1}]}"
 	full      = "{topology: {maxPodsPerNode: 200}, timeline: [{at: 2s, do: create-pods, node: node-1, count: 30}, {when: settled, do: delete-pods, node: node-1, count: 28}, {after: 20m, do: create-pods, count: 2}]}"

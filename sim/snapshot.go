@@ -38,8 +38,8 @@ func (w *World) Snapshot(context.Context) (_ fact.Snapshot, err error) {
 	return s, nil
 }
 
-// stands reports whether a scenario keeps a VPP from carrying packets on a machine that runs: the cluster is as quiet as it gets, and
-// not what laws about settled clusters are for.
+// stands reports whether a scenario keeps a VPP from carrying packets on a machine that runs: the cluster is as quiet
+// as it gets, and not what laws about settled clusters are for.
 func (m *machine) stands() bool { return m.up && (m.vpp == nil || m.vppPaused) }
 
 func (m *machine) state() fact.NodeState {

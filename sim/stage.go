@@ -14,8 +14,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// stage is the World as the interpreter of timelines drives it. What it does on machines and their programs is here, the
-// control plane in stage_control.go.
+// stage is the World as the interpreter of timelines drives it. What it does on machines and their programs is here,
+// the control plane in stage_control.go.
 type stage struct{ *World }
 
 // Do implements result.World.
@@ -74,8 +74,10 @@ func (st stage) Lacks() []timeline.Need {
 func (st stage) Restore() error {
 	st.net.MendAll()
 	for _, m := range st.order {
-		st.watchFault(m.name, func(f *cluster.StreamFaults) { *f = cluster.StreamFaults{} }) // what nothing has met yet meets nothing
-		if m.newest != "" {                                                                  // what refuses its journal is replaced by what has written it
+		// what nothing has met yet meets nothing
+		st.watchFault(m.name, func(f *cluster.StreamFaults) { *f = cluster.StreamFaults{} })
+		// what refuses its journal is replaced by what has written it
+		if m.newest != "" {
 			m.version = m.newest
 		}
 	}
@@ -200,16 +202,18 @@ func (st stage) Release(node string) {
 	m.startAgent()
 }
 
-// Quiet implements timeline.Processes. A planted fault that asks for something when an agent stops makes no stop a clean one.
+// Quiet implements timeline.Processes. A planted fault that asks for something when an agent stops makes no stop a
+// clean one.
 func (st stage) Quiet(_ context.Context, node string) bool {
 	m := st.machines[node]
 	return m.proc != nil && m.vpp != nil && !m.proc.paused && !m.vppPaused && m.proc.agent.Idle() && st.unchanging() == "" && !st.faulty() &&
-		(!st.s.Config.Leases(node) || m.leased().IsValid() && m.knowsLease()) && // who has no lease says so, and who gets one looks, in its time
+		// who has no lease says so, and who gets one looks, in its time
+		(!st.s.Config.Leases(node) || m.leased().IsValid() && m.knowsLease()) &&
 		(st.plant == nil || st.plant.Stopping == nil)
 }
 
-// SetAddress implements timeline.ControlPlane: an operator gives a node another interconnect address, or has the DHCP server do it when
-// the lease is renewed.
+// SetAddress implements timeline.ControlPlane: an operator gives a node another interconnect address, or has the DHCP
+// server do it when the lease is renewed.
 func (st stage) SetAddress(_ context.Context, node string, a netip.Prefix) error {
 	m := st.machines[node]
 	if st.s.Config.Leases(node) {
@@ -223,8 +227,8 @@ func (st stage) SetAddress(_ context.Context, node string, a netip.Prefix) error
 	return nil
 }
 
-// SetManagement implements timeline.ControlPlane: the node's Linux side and its Node object get other addresses. Its kubelet tells the API server of
-// them as soon as there is one.
+// SetManagement implements timeline.ControlPlane: the node's Linux side and its Node object get other addresses. Its
+// kubelet tells the API server of them as soon as there is one.
 func (st stage) SetManagement(_ context.Context, node string, addrs []netip.Addr) error {
 	m := st.machines[node]
 	if !slices.Contains(st.regiven, m) {

@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim"
 )
 
-// Goal: the simulator does every action, but for those on controllers that a system of addresses has not. Method: every action of the
-// language in one cluster per system.
+// Goal: the simulator does every action, but for those on controllers that a system of addresses has not. Method: every
+// action of the language in one cluster per system.
 func TestEveryAction(t *testing.T) {
 	for system, want := range map[string]string{
 		"contiv": "stop-dhcp add-range remove-range lose-leader", "cilium, ranges: [10.2.0.0/18]": "stop-dhcp", "nodeipam": "stop-dhcp",

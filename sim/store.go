@@ -121,8 +121,9 @@ func (p *process) fromStore(ev agent.Event) {
 	p.news(nil, verdict.Delay, func(time.Duration) { p.step(ev) })
 }
 
-// news lets an agent hear what a stream brings, late by d or at once, and not before what the same stream has brought earlier: other
-// streams, and answers, overtake it. The stream is an informer's, nil for the store's watch. tell is told how late it is.
+// news lets an agent hear what a stream brings, late by d or at once, and not before what the same stream has brought
+// earlier: other streams, and answers, overtake it. The stream is an informer's, nil for the store's watch. tell is
+// told how late it is.
 func (p *process) news(stream *cluster.Informer, d time.Duration, tell func(late time.Duration)) {
 	w := p.m.w
 	now := w.eng.Now()

@@ -93,8 +93,8 @@ func (w *World) assign(node string, blocks []ipam.Block) {
 	w.emit(fact.Fact{Node: node, What: fact.Assigned{Blocks: blocks}})
 }
 
-// reassign tells that an administrator gave a node another block: those that it had are taken back while pods have their
-// addresses.
+// reassign tells that an administrator gave a node another block: those that it had are taken back while pods have
+// their addresses.
 func (w *World) reassign(node string, p netip.Prefix) {
 	if !w.s.Config.IPAM.UseExternalIPAM {
 		return // the block follows from the node's ID, or a controller decides
@@ -110,7 +110,8 @@ func (w *World) reassign(node string, p netip.Prefix) {
 	w.assign(node, blocks)
 }
 
-// returned takes a block off the list of whoever it was taken back from and does not hold it any more: an administrator may give it to another node.
+// returned takes a block off the list of whoever it was taken back from and does not hold it any more: an administrator
+// may give it to another node.
 func (w *World) returned(p netip.Prefix) {
 	for _, m := range w.order {
 		back := func(b ipam.Block) bool {

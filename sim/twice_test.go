@@ -65,9 +65,9 @@ func (a *repeated) Step(now time.Time, ev agent.Event) []agent.Effect {
 	return effects
 }
 
-// Goal: a wake more, news that come twice and a look made twice change nothing of where a cluster settles, whatever an agent's rules are for when it
-// looks, asks and writes. Method: scenarios of the catalogue without faults run as they are and with agents that are treated so; the settled clusters are
-// the same text, without what chance decides.
+// Goal: a wake more, news that come twice and a look made twice change nothing of where a cluster settles, whatever an
+// agent's rules are for when it looks, asks and writes. Method: scenarios of the catalogue without faults run as they
+// are and with agents that are treated so; the settled clusters are the same text, without what chance decides.
 func TestTwiceIsOnce(t *testing.T) {
 	names := []string{"pod-veth-node-vxlan-host-veth", "pod-tap-node-l2-host-tap", "pod-macvlan-node-vxlan-host-tap", "own-addresses-of-pod-interfaces", "node-leaves", "services-change",
 		"leased-addresses", "nodeipam-ranges", "cilium-crd", "pod-range-moves", "agent-restarts"}

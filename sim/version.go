@@ -10,8 +10,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
-// What versions of the agent that do not exist yet write beside what the present one does: the policy about versions of package
-// agent allows all of it. Those versions are the present one with these additions, which they know and it does not.
+// What versions of the agent that do not exist yet write beside what the present one does: the policy about versions of
+// package agent allows all of it. Those versions are the present one with these additions, which they know and it does
+// not.
 const (
 	laterLine   = "later 1 2 3\n"
 	formatLine  = "format 3\n"
@@ -19,8 +20,8 @@ const (
 	recordsTail = "}"
 )
 
-// refusedDelay is how long a supervisor waits before it starts an agent again that has ended at once: the kubelet's first
-// CrashLoopBackOff.
+// refusedDelay is how long a supervisor waits before it starts an agent again that has ended at once: the kubelet's
+// first CrashLoopBackOff.
 const refusedDelay = 10 * time.Second
 
 // journalText is what a version writes of these lines.

@@ -7,7 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// Witness is told what a run comes by beside its events, for whoever measures or steers how far runs get. It changes nothing.
+// Witness is told what a run comes by beside its events, for whoever measures or steers how far runs get. It changes
+// nothing.
 type Witness interface {
 	// Befell is told a fault that happens to an operation, and the state of the agent on the operation's node.
 	Befell(op fault.Op, action fault.Action, state string)

@@ -63,12 +63,13 @@ type World struct {
 	// countedAt is when they were told last.
 	countedAt time.Duration
 	logs      func(node string, e agent.Log)
-	// stepping is the node whose agent decides at this moment; fallen: something panicked, and nothing may be asked any more. stillborn is what a
-	// program died of before anybody could hear of it.
+	// stepping is the node whose agent decides at this moment; fallen: something panicked, and nothing may be asked any
+	// more. stillborn is what a program died of before anybody could hear of it.
 	stepping  string
 	fallen    bool
 	stillborn string
-	// lingered: much time has passed since all was quiet. stirs counts whatever is no mere count of questions: facts, and leases of VPPs.
+	// lingered: much time has passed since all was quiet. stirs counts whatever is no mere count of questions: facts, and
+	// leases of VPPs.
 	lingered bool
 	stirs    int64
 	// tenants are who was answered an address last.
@@ -113,8 +114,8 @@ type Options struct {
 	Witness Witness
 	// Account, where set, is told the run for an explanation.
 	Account Account
-	// Postpone, where it is a number, is an event that happens behind all others that wait for its instant; Passed, where set, is told how many
-	// those were when the run has ended.
+	// Postpone, where it is a number, is an event that happens behind all others that wait for its instant; Passed, where
+	// set, is told how many those were when the run has ended.
 	Postpone int64
 	Passed   func(int64)
 	// Systems drive address management systems beside those that come along, which scenarios.Reader lets files choose.
@@ -123,8 +124,8 @@ type Options struct {
 	Plant *Plant
 }
 
-// Run builds a World for s, drives it and judges it. The error is a scenario that cannot be built; what happens in the run
-// is in the Result.
+// Run builds a World for s, drives it and judges it. The error is a scenario that cannot be built; what happens in the
+// run is in the Result.
 func Run(ctx context.Context, s *scenarios.Scenario, o Options) (result.Result, error) {
 	w, err := New(s, o)
 	if err != nil {
@@ -319,7 +320,8 @@ func (w *World) soon(m *machine, what string, do func()) { w.eng.After(0, &happe
 func (w *World) emit(f fact.Fact) {
 	f.At = w.eng.Now()
 	switch f.What.(type) {
-	case fact.Counted, fact.Changing, fact.SavedLease, fact.SavedRelease, fact.SavedNodeID, fact.SavedAll: // what goes on in a cluster at rest
+	case fact.Counted, fact.Changing, fact.SavedLease, fact.SavedRelease, fact.SavedNodeID, fact.SavedAll:
+		// what goes on in a cluster at rest
 	default:
 		w.stirs++
 	}

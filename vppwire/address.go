@@ -45,8 +45,8 @@ func (o Address) shown() dumpStep {
 	return dumpStep{dump: addressDump, name: o.If, ip6: o.Addr.Addr().Is6()}
 }
 
-// replaces: the same key is the same interface and prefix, so only the table behind it differs, and the address has to be
-// taken off for the move.
+// replaces: the same key is the same interface and prefix, so only the table behind it differs, and the address has to
+// be taken off for the move.
 func (o Address) replaces(Object) bool { return false }
 
 // like: which table an address is in follows from its interface, which has a dump of its own.

@@ -29,7 +29,8 @@ func (o AFPacket) AppendNeeds(keys []Key) []Key {
 	return append(keys, Key{Kind: KindVeth, Name: o.Device})
 }
 
-// AppendText implements Object: "af-packet host-vd0123456789ab mac 02:fe:00:00:00:01", "… mac 02:38:00:00:00:01 shared".
+// AppendText implements Object: "af-packet host-vd0123456789ab mac 02:fe:00:00:00:01", "… mac 02:38:00:00:00:01
+// shared".
 func (o AFPacket) AppendText(b []byte) []byte {
 	b = append(b, "af-packet host-"...)
 	b = append(b, o.Device...)
@@ -70,9 +71,9 @@ func (AFPacket) oursByName(name string) bool {
 	return ownDevice(strings.TrimPrefix(name, afPacketPrefix))
 }
 
-// Rings of an AF_PACKET interface. 25.10's own default is a TX ring of 1024 frames of 66 KB, for segmentation offload, which is
-// off on our links, and 10 MB for RX: 79 MB a pod. These are 5 MB, and a frame holds the largest MTU that can be configured.
-// One that pods share has room for a burst of all of them: 20 MB.
+// Rings of an AF_PACKET interface. 25.10's own default is a TX ring of 1024 frames of 66 KB, for segmentation offload,
+// which is off on our links, and 10 MB for RX: 79 MB a pod. These are 5 MB, and a frame holds the largest MTU that can
+// be configured. One that pods share has room for a burst of all of them: 20 MB.
 const (
 	afPacketRxFrames = 8
 	afPacketTxFrame  = 10240

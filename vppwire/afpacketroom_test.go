@@ -20,8 +20,8 @@ func TestAFPacketRoom(t *testing.T) {
 	}
 }
 
-// Goal: no more AF_PACKET interfaces are made than VPP survives, those that are too many say why and come when others have gone. Method:
-// 20 pairs, one VPP.
+// Goal: no more AF_PACKET interfaces are made than VPP survives, those that are too many say why and come when others
+// have gone. Method: 20 pairs, one VPP.
 func TestNoRoom(t *testing.T) {
 	r := newRig(t)
 	r.s.LimitAFPacket(15)
@@ -62,8 +62,8 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// Goal: where there is room for some only, it is not for those that are behind, in whatever order they were wanted. Method: 20 pairs, the first
-// six of which are behind, one of them no more.
+// Goal: where there is room for some only, it is not for those that are behind, in whatever order they were wanted.
+// Method: 20 pairs, the first six of which are behind, one of them no more.
 func TestBehind(t *testing.T) {
 	r := newRig(t)
 	r.s.LimitAFPacket(15)

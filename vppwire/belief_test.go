@@ -28,8 +28,9 @@ func drive(s *Session, b *bare, stop func(Call) bool) {
 
 func toTheEnd(Call) bool { return false }
 
-// Goal: what was on an interface that VPP lost with its restart is not believed any longer, also where the interface is not ours to
-// make. Method: a NIC with a table and an address is gone after the restart; once the dumps are through, both are missing.
+// Goal: what was on an interface that VPP lost with its restart is not believed any longer, also where the interface is
+// not ours to make. Method: a NIC with a table and an address is gone after the restart; once the dumps are through,
+// both are missing.
 func TestNICGone(t *testing.T) {
 	b, s := newBare(), NewSession()
 	s.Set("node", parsed(t, "table 1", "in-table "+twinNIC+" 1", "address "+twinNIC+" 192.168.16.1/24 table 1"))
@@ -51,8 +52,9 @@ func TestNICGone(t *testing.T) {
 	}
 }
 
-// Goal: both ends of a pair go with it, also for a Session that has only found them. Method: the end in the pod's namespace is there
-// by another pair than the wanted one, with all that is wanted of it; when that pair is gone, the link is made again.
+// Goal: both ends of a pair go with it, also for a Session that has only found them. Method: the end in the pod's
+// namespace is there by another pair than the wanted one, with all that is wanted of it; when that pair is gone, the
+// link is made again.
 func TestFarEnd(t *testing.T) {
 	const link = "link netns /a eth0 mtu 1450 mac 02:fe:00:00:00:07 of "
 	b, s := newBare(), NewSession()
@@ -70,8 +72,8 @@ func TestFarEnd(t *testing.T) {
 	}
 }
 
-// Goal: what lay in a bridge or a table is not believed any longer when a restarted VPP has neither. Method: everything is made, VPP
-// restarts, and once the dumps are through, the entry and the route are missing before anything is tried.
+// Goal: what lay in a bridge or a table is not believed any longer when a restarted VPP has neither. Method: everything
+// is made, VPP restarts, and once the dumps are through, the entry and the route are missing before anything is tried.
 func TestContainersGone(t *testing.T) {
 	b, s := newBare(), NewSession()
 	entry, route := "fib bd 1 12:2b:00:00:00:02 loop0", "route table 1 10.1.2.0/24 via 192.168.30.2 loop0"
@@ -93,8 +95,9 @@ func TestContainersGone(t *testing.T) {
 	}
 }
 
-// Goal: a group's number may be given again as soon as it is forgotten. Method: what a group no longer wants has no deletion of its own and
-// stays; the group is forgotten, everything comes into doubt, and the next group is told to be done only when it is.
+// Goal: a group's number may be given again as soon as it is forgotten. Method: what a group no longer wants has no
+// deletion of its own and stays; the group is forgotten, everything comes into doubt, and the next group is told to be
+// done only when it is.
 func TestGroupGivenAgain(t *testing.T) {
 	b, s := newBare(), NewSession()
 	s.Set("pair", parsed(t, "veth vd1 peer eth0 netns /a", "link vd1 mtu 1450 mac 00:00:00:00:00:00 of vd1"))
@@ -118,8 +121,9 @@ func TestGroupGivenAgain(t *testing.T) {
 	})
 }
 
-// Goal: what was set on a link goes with the link also while that is down, and a link that went while it was down is not up with the next
-// AF_PACKET on its name. Method: dumps show a pair whose end is down with its offload off; the pair is deleted, and another one made.
+// Goal: what was set on a link goes with the link also while that is down, and a link that went while it was down is
+// not up with the next AF_PACKET on its name. Method: dumps show a pair whose end is down with its offload off; the
+// pair is deleted, and another one made.
 func TestDownLinkGone(t *testing.T) {
 	b, s := newBare(), NewSession()
 	pair := parsed(t, "veth vd1 peer eth0 netns /a", "offload vd1")
@@ -143,8 +147,9 @@ func TestDownLinkGone(t *testing.T) {
 	}
 }
 
-// Goal: a link that a dump shows down, where it was believed up, comes up with the AF_PACKET interface on it and needs no further call.
-// Method: the call that sets the link up is lost on its way; the dump shows the link as it is wanted, but down, and with its offload off.
+// Goal: a link that a dump shows down, where it was believed up, comes up with the AF_PACKET interface on it and needs
+// no further call. Method: the call that sets the link up is lost on its way; the dump shows the link as it is wanted,
+// but down, and with its offload off.
 func TestDownLinkComesUp(t *testing.T) {
 	b, s := newBare(), NewSession()
 	pair := parsed(t, "veth vd1 peer eth0 netns /a", "link vd1 mtu 1500 mac 00:00:00:00:00:00 of vd1", "offload vd1", "af-packet host-vd1 mac 02:fe:00:00:00:01")
@@ -167,8 +172,8 @@ func TestDownLinkComesUp(t *testing.T) {
 	}
 }
 
-// Goal: a namespace that somebody has asked to look at is looked at also when VPP dies before. Method: nobody wants anything in it, the
-// dump is queued, and VPP is another one.
+// Goal: a namespace that somebody has asked to look at is looked at also when VPP dies before. Method: nobody wants
+// anything in it, the dump is queued, and VPP is another one.
 func TestAskedNamespaceIsKept(t *testing.T) {
 	b, s := newBare(), NewSession()
 	s.AllowDelete()

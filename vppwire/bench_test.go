@@ -74,8 +74,8 @@ func converge(b *testing.B, s *vppwire.Session, d vppwire.Dataplane) (calls int)
 	return calls
 }
 
-// BenchmarkSession measures the Session alone, on a dataplane that says yes to everything: "diff" is a node with 1,000 objects from
-// its first dump to the last call; "pod" is one pod that comes and goes on that node.
+// BenchmarkSession measures the Session alone, on a dataplane that says yes to everything: "diff" is a node with 1,000
+// objects from its first dump to the last call; "pod" is one pod that comes and goes on that node.
 func BenchmarkSession(b *testing.B) {
 	c := mode.Config{Pod: mode.PodVeth, Node: mode.NodeVXLAN, Host: mode.HostTap, MTU: 1450, PodTable: 1}
 	self := nodeFacts(1)

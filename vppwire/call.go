@@ -80,7 +80,8 @@ func (c Call) Key() Key {
 	return c.p.obj.Key()
 }
 
-// Request is the binary API message that is sent, nil for Linux; LinuxOp the operation on Linux, nil for VPP and for dumps.
+// Request is the binary API message that is sent, nil for Linux; LinuxOp the operation on Linux, nil for VPP and for
+// dumps.
 func (c Call) Request() api.Message { return c.p.req }
 
 // LinuxOp is described at Request.

@@ -217,8 +217,8 @@ func TestConverge(t *testing.T) {
 	}
 }
 
-// Whatever is lost, killed and changed in between: once nothing goes wrong any more, the node becomes what was last wanted,
-// exactly. Groups come and go, addresses change, VPP dies, requests and replies vanish, the agent is replaced.
+// Whatever is lost, killed and changed in between: once nothing goes wrong any more, the node becomes what was last
+// wanted, exactly. Groups come and go, addresses change, VPP dies, requests and replies vanish, the agent is replaced.
 func TestConvergeWhateverHappens(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRig(t)

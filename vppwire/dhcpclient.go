@@ -8,11 +8,12 @@ import (
 	"go.fd.io/govpp/binapi/dhcp"
 )
 
-// DHCPClient lets VPP lease an interface's IPv4 address. What is leased VPP puts on the interface by itself, with a default route
-// that yields to any through the API; Session.Lease tells it. The interface has no other address.
+// DHCPClient lets VPP lease an interface's IPv4 address. What is leased VPP puts on the interface by itself, with a
+// default route that yields to any through the API; Session.Lease tells it. The interface has no other address.
 //
-// VPP 25.10 tells of a new lease by an event, of a lost one by none, and of neither to anybody but the connection that made the client
-// (src/plugins/dhcp/client.c, dhcp_client_addr_callback and dhcp_client_reset): so leases are learnt by dumps alone.
+// VPP 25.10 tells of a new lease by an event, of a lost one by none, and of neither to anybody but the connection that
+// made the client (src/plugins/dhcp/client.c, dhcp_client_addr_callback and dhcp_client_reset): so leases are learnt by
+// dumps alone.
 type DHCPClient struct {
 	If string
 	// Table is the VRF that the interface is in: the binding must stand before the address.
@@ -111,13 +112,14 @@ func (o DHCPClient) create(s *Session, r *request, _ Object) { o.fill(s, r, true
 // delete takes the lease along, and with it the address.
 func (o DHCPClient) delete(s *Session, r *request) bool {
 	delete(s.leases, o.If)
-	s.dump.push(dumpStep{dump: addressDump, name: o.If}) // afterwards: it may be one that is wanted for another reason by now
+	// afterwards: it may be one that is wanted for another reason by now
+	s.dump.push(dumpStep{dump: addressDump, name: o.If})
 	o.fill(s, r, false)
 	return true
 }
 
-// dhcpDump tells of DHCP clients and their leases. What is leased is the client's affair, so it comes again behind a dump of the
-// addresses of an interface that has one.
+// dhcpDump tells of DHCP clients and their leases. What is leased is the client's affair, so it comes again behind a
+// dump of the addresses of an interface that has one.
 var dhcpDump = &dump{whole: true, plugin: dhcpPlugin, reader: dhcpReader{}}
 
 type dhcpReader struct{}

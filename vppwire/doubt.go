@@ -14,8 +14,8 @@ func (s *Session) Connect(pid uint32) {
 	s.Doubt(nil)
 }
 
-// Without tells which optional plugins the VPP has not loaded that is connected next. What only they can do is not there, and what is
-// wanted of it fails with a reason.
+// Without tells which optional plugins the VPP has not loaded that is connected next. What only they can do is not
+// there, and what is wanted of it fails with a reason.
 func (s *Session) Without(plugins []string) { s.without = plugins }
 
 // lacks reports whether an optional plugin is not loaded.
@@ -112,8 +112,8 @@ func (s *Session) Doubt(error) {
 	}
 }
 
-// Look has everything that a group wants looked at anew, by dumps that come before any change: another hand than ours may have
-// changed it. What they find missing is put back afterwards.
+// Look has everything that a group wants looked at anew, by dumps that come before any change: another hand than ours
+// may have changed it. What they find missing is put back afterwards.
 func (s *Session) Look(name string) {
 	gi, ok := s.byName[name]
 	if !ok {

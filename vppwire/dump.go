@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// dump is one way of looking: a request, and the objects that its answer shows. It is one message, or one of its kind per
-// interface, table or namespace.
+// dump is one way of looking: a request, and the objects that its answer shows. It is one message, or one of its kind
+// per interface, table or namespace.
 type dump struct {
 	// whole: due when nothing is known. Other dumps ask about what these find, and are queued by them.
 	whole bool
@@ -64,7 +64,8 @@ type dumper struct {
 	notBefore time.Time
 	// refused is why the last dump brought nothing, nil when it brought something.
 	refused error
-	// onReuse are dead interface indexes that something still names, with the dump to repeat when an interface gets one of them.
+	// onReuse are dead interface indexes that something still names, with the dump to repeat when an interface gets one of
+	// them.
 	onReuse map[uint32]*dump
 	// macs and tags of interfaces by name, between the interface dump and the dumps that need them.
 	macs map[string]MAC
@@ -99,8 +100,8 @@ func (d *dumper) again(st dumpStep) {
 	}
 }
 
-// push queues a step unless it is queued already. Whole dumps go before the others, which they queue: one that was made before would be made
-// twice.
+// push queues a step unless it is queued already. Whole dumps go before the others, which they queue: one that was made
+// before would be made twice.
 func (d *dumper) push(st dumpStep) {
 	switch {
 	case slices.Contains(d.steps, st):

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 )
 
-// ident is a Key packed without pointers: names and namespaces are numbers of the Session's own list. No key has both a Num and a
-// namespace.
+// ident is a Key packed without pointers: names and namespaces are numbers of the Session's own list. No key has both a
+// Num and a namespace.
 type ident struct {
 	hi, lo    uint64
 	name, num uint32
@@ -13,8 +13,8 @@ type ident struct {
 	bits      uint8
 }
 
-// entry is what a Session knows of one key: what should be, what is, and how it hangs together with others. A mesh of a thousand
-// nodes has nine millions of them, so the key's parts stand where they cost 64 bytes together.
+// entry is what a Session knows of one key: what should be, what is, and how it hangs together with others. A mesh of a
+// thousand nodes has nine millions of them, so the key's parts stand where they cost 64 bytes together.
 type entry struct {
 	// object is what should be and what is, each where its flag says so; a *differing where the two are not the same.
 	object    Object
@@ -92,19 +92,20 @@ func (e *entry) id() ident {
 type entryFlags uint16
 
 const (
-	flagPending    entryFlags = 1 << iota // counted in its group's pending
-	flagAddQueue                          // in Session.adds
-	flagDelQueue                          // in Session.dels
-	flagForce                             // must be deleted although wanted: something it needs is being replaced
-	flagDeaf                              // sits on a link that has gone, or needs what does: it goes whatever else is known
-	flagBlocked                           // waits for its dependents to go
-	flagDelayed                           // failed; waits for its time
-	flagAttr                              // in its owner's attribute list
-	flagLive                              // in use (not on the free list)
-	flagUnverified                        // a call's outcome or VPP's life is in doubt; have is a guess until a dump
-	flagBusy                              // the outstanding call is about it
-	flagWant                              // something should be: see entry.want
-	flagHave                              // something is: see entry.have
+	flagPending  entryFlags = 1 << iota // counted in its group's pending
+	flagAddQueue                        // in Session.adds
+	flagDelQueue                        // in Session.dels
+	flagForce                           // must be deleted although wanted: something it needs is being replaced
+	// sits on a link that has gone, or needs what does: it goes whatever else is known
+	flagDeaf
+	flagBlocked    // waits for its dependents to go
+	flagDelayed    // failed; waits for its time
+	flagAttr       // in its owner's attribute list
+	flagLive       // in use (not on the free list)
+	flagUnverified // a call's outcome or VPP's life is in doubt; have is a guess until a dump
+	flagBusy       // the outstanding call is about it
+	flagWant       // something should be: see entry.want
+	flagHave       // something is: see entry.have
 )
 
 // names numbers strings, from 1; the empty string is 0.
@@ -150,7 +151,8 @@ func (s *Session) ident(k *Key) ident {
 	return id
 }
 
-// queueKept is how long an empty queue's memory may be: a node that joins a thousand others queues ten thousand entries, once.
+// queueKept is how long an empty queue's memory may be: a node that joins a thousand others queues ten thousand
+// entries, once.
 const queueKept = 1024
 
 // queue is a first-in first-out list of entry numbers.

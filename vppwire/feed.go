@@ -138,7 +138,8 @@ func (s *Session) fail(n uint32, err error, now time.Time) {
 	s.touch(n)
 }
 
-// explain gives failures whose cause is that a namespace is gone that cause: VPP says of a tap for it only that some system call failed.
+// explain gives failures whose cause is that a namespace is gone that cause: VPP says of a tap for it only that some
+// system call failed.
 func (s *Session) explain(netns string, err error) {
 	for _, n := range s.delayed {
 		if o, ok := s.at(n).want().(spanning); ok && o.farNetns() == netns && s.failures[n] != nil {
@@ -147,7 +148,8 @@ func (s *Session) explain(netns string, err error) {
 	}
 }
 
-// doubtNeeds queues the dumps that tell what became of what n needs and belongs to: Linux does not say which of it is missing.
+// doubtNeeds queues the dumps that tell what became of what n needs and belongs to: Linux does not say which of it is
+// missing.
 func (s *Session) doubtNeeds(n uint32) {
 	o := s.call.obj
 	s.keys2 = o.AppendNeeds(s.keys2[:0])
@@ -280,7 +282,8 @@ func (s *Session) forgetOwned(n uint32) {
 }
 
 // Done reports whether everything a group wants is there and everything it no longer wants is gone, as far as known for
-// certain. err is the last refusal of one of its objects or of something that one waits for, or of the look without which nothing is done.
+// certain. err is the last refusal of one of its objects or of something that one waits for, or of the look without
+// which nothing is done.
 func (s *Session) Done(name string) (bool, error) {
 	gi, ok := s.byName[name]
 	if !ok {

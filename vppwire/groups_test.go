@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// miscounted is a group whose number of pending entries is not that of its entries, or an entry that is pending in a group which is forgotten.
+// miscounted is a group whose number of pending entries is not that of its entries, or an entry that is pending in a
+// group which is forgotten.
 func (s *Session) miscounted() string {
 	counts := make([]int, len(s.groups))
 	for n := uint32(1); n <= s.used; n++ {
@@ -35,8 +36,9 @@ func (s *Session) miscounted() string {
 	return ""
 }
 
-// Goal: a group is said to be done when nothing of it is left to do, and not a call before. Method: groups come and go under ever new names
-// on a dataplane that is a map, which dies and loses calls; after each step each group's count is that of its pending entries.
+// Goal: a group is said to be done when nothing of it is left to do, and not a call before. Method: groups come and go
+// under ever new names on a dataplane that is a map, which dies and loses calls; after each step each group's count is
+// that of its pending entries.
 func TestGroupsCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b, s, now, pid := newBare(), NewSession(), time.Unix(0, 0), uint32(1)

@@ -5,19 +5,20 @@ import (
 	"go.fd.io/govpp/binapi/classify"
 )
 
-// Guard puts the table of sources of a family before an interface that pods share: packets of the family that come in by it pass
-// only with a source that is one of the table's. A Bridged one, of IPv4, is of an interface in a bridge domain, where it is asked
-// before anything else; frames that hold no IPv4 packet of a source do not pass it either.
+// Guard puts the table of sources of a family before an interface that pods share: packets of the family that come in
+// by it pass only with a source that is one of the table's. A Bridged one, of IPv4, is of an interface in a bridge
+// domain, where it is asked before anything else; frames that hold no IPv4 packet of a source do not pass it either.
 //
-// What is sent to groups is not asked in IPv6 (src/vnet/ip/ip6_forward.c, the arc of ip6-multicast). VPP forwards none of it, and what
-// a solicitation says of its sender changes no static neighbor, which every pod is.
+// What is sent to groups is not asked in IPv6 (src/vnet/ip/ip6_forward.c, the arc of ip6-multicast). VPP forwards none
+// of it, and what a solicitation says of its sender changes no static neighbor, which every pod is.
 //
-// An IPv4 input ACL of 25.10 runs behind NAT, where answers of services have the service's address for their source: an interface
-// with both is bridged to one that has NAT. Whatever leaves a bridge domain loses a Bridged one, though VPP goes on to show its
-// number (src/vnet/l2/l2_input.c): it goes before the interface does so.
+// An IPv4 input ACL of 25.10 runs behind NAT, where answers of services have the service's address for their source: an
+// interface with both is bridged to one that has NAT. Whatever leaves a bridge domain loses a Bridged one, though VPP
+// goes on to show its number (src/vnet/l2/l2_input.c): it goes before the interface does so.
 //
-// VPP 25.10 keeps the table's number when the interface goes, and the next interface of that index then counts as guarded
-// without being so (src/vnet/classify/in_out_acl.c): it always goes first, and has no owner that would take it along.
+// VPP 25.10 keeps the table's number when the interface goes, and the next interface of that index then counts as
+// guarded without being so (src/vnet/classify/in_out_acl.c): it always goes first, and has no owner that would take it
+// along.
 type Guard struct {
 	If      string
 	Bridged bool

@@ -20,7 +20,8 @@ func interfaceKey(name string) (Key, bool) {
 	return Key{}, false
 }
 
-// MadeByVPP reports whether an interface's name is of a kind that exists without hardware: one of ours, or another of VPP's own.
+// MadeByVPP reports whether an interface's name is of a kind that exists without hardware: one of ours, or another of
+// VPP's own.
 func MadeByVPP(name string) bool {
 	if _, ok := interfaceKey(name); ok {
 		return true

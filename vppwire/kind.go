@@ -52,7 +52,8 @@ type row struct {
 	// object is the zero object of the kind's type. Its methods are the kind: key, needs, both ways of the text, owner,
 	// creation, deletion, and what dumps show; see Object and the optional interfaces beside it.
 	object Object
-	// dumps tell of objects of the kind. The first shows them; the others show that they cannot be there, or are needed first.
+	// dumps tell of objects of the kind. The first shows them; the others show that they cannot be there, or are needed
+	// first.
 	dumps []*dump
 	// num says what the key's Num is: a "table", a "bd", or 6 for the "ip6" side.
 	num string
@@ -72,8 +73,8 @@ type creation struct {
 	ownTag, bare bool
 }
 
-// kinds is every kind of object of VPP and Linux, by Kind. A dump that shows several kinds reads them in this order, and a look at
-// a whole node makes dumps in this order, except those that go first (see dump).
+// kinds is every kind of object of VPP and Linux, by Kind. A dump that shows several kinds reads them in this order,
+// and a look at a whole node makes dumps in this order, except those that go first (see dump).
 var kinds = []row{
 	KindLoopback: {word: "loopback", object: Loopback{}, dumps: by(interfaceDump), creates: creation{prefix: loopbackPrefix}},
 	KindTap:      {word: "tap", object: Tap{}, dumps: by(tapDump), creates: creation{prefix: tapPrefix, ownTag: true}},
@@ -136,8 +137,8 @@ func (k Kind) String() string {
 	return "kind(" + strconv.Itoa(int(k)) + ")"
 }
 
-// Parts are the binary API messages of all kinds and their dumps by the plugin of VPP that must be loaded for them, in the order
-// of the kinds; the core's come first, under the empty name.
+// Parts are the binary API messages of all kinds and their dumps by the plugin of VPP that must be loaded for them, in
+// the order of the kinds; the core's come first, under the empty name.
 func Parts() []Part {
 	parts := []Part{{}}
 	seen := map[*dump]bool{}

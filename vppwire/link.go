@@ -27,8 +27,8 @@ func linkKey(netns, name string) Key { return Key{Kind: KindLinuxLink, Netns: ne
 // Key implements Object.
 func (o LinkState) Key() Key { return linkKey(o.Netns, o.Name) }
 
-// AppendNeeds implements Object: the veth or the tap behind the link, or the macvlan that it is, whose MTU Linux lets be no greater than
-// its parent's.
+// AppendNeeds implements Object: the veth or the tap behind the link, or the macvlan that it is, whose MTU Linux lets
+// be no greater than its parent's.
 func (o LinkState) AppendNeeds(keys []Key) []Key {
 	if k, ok := o.owner(); ok {
 		keys = append(keys, k)
@@ -39,7 +39,8 @@ func (o LinkState) AppendNeeds(keys []Key) []Key {
 	return keys
 }
 
-// AppendText implements Object: "link netns /var/run/netns/cni-1 eth0 mtu 1450 mac 02:fe:00:00:00:01 of vd0a1b2c3d4e5f".
+// AppendText implements Object: "link netns /var/run/netns/cni-1 eth0 mtu 1450 mac 02:fe:00:00:00:01 of
+// vd0a1b2c3d4e5f".
 func (o LinkState) AppendText(b []byte) []byte {
 	b = appendNumber(appendNetns(b, "link", o.Netns, o.Name), "mtu", uint64(o.MTU))
 	b = o.MAC.AppendText(append(b, " mac "...))

@@ -57,8 +57,8 @@ func (o LinuxAddress) delete(_ *Session, r *request) bool {
 	return true
 }
 
-// left: with its last address a link loses its routes and everybody it knows (Linux, fib_disable_ip). What goes anyway need not be looked for: Linux says
-// of it that it is gone.
+// left: with its last address a link loses its routes and everybody it knows (Linux, fib_disable_ip). What goes anyway
+// need not be looked for: Linux says of it that it is gone.
 func (o LinuxAddress) left(s *Session) {
 	k := linkKey(o.Netns, o.Link)
 	m := s.find(s.ident(&k))

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// DevicePrefix begins the name of every Linux device that we create for a pod; HostVPPDevice and HostLinuxDevice are the
-// two ends of the VPP-host interconnect, HostLinuxDevice being the one that Linux uses (upstream's names). TrunkVPPDevice and
-// TrunkLinuxDevice are the ends of the pair that many pods share, TrunkLinuxDevice being the parent of their macvlans.
+// DevicePrefix begins the name of every Linux device that we create for a pod; HostVPPDevice and HostLinuxDevice are
+// the two ends of the VPP-host interconnect, HostLinuxDevice being the one that Linux uses (upstream's names).
+// TrunkVPPDevice and TrunkLinuxDevice are the ends of the pair that many pods share, TrunkLinuxDevice being the parent
+// of their macvlans.
 const (
 	DevicePrefix     = "vd"
 	HostVPPDevice    = "vpp2"

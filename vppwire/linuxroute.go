@@ -22,8 +22,8 @@ func (RouteDel) linuxOp() {}
 // Key implements Object: a namespace has one route to a destination.
 func (o LinuxRoute) Key() Key { return Key{Kind: KindLinuxRoute, Netns: o.Netns, Prefix: o.Dst} }
 
-// AppendNeeds implements Object: a gateway must be reachable first, by the link route to it where there is one. That route
-// is listed before this one and created in that order.
+// AppendNeeds implements Object: a gateway must be reachable first, by the link route to it where there is one. That
+// route is listed before this one and created in that order.
 func (o LinuxRoute) AppendNeeds(keys []Key) []Key { return append(keys, linkKey(o.Netns, o.Link)) }
 
 // AppendText implements Object: "linux-route netns … eth0 0.0.0.0/0 via 10.1.1.1".

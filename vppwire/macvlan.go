@@ -1,7 +1,8 @@
 package vppwire
 
-// Macvlan is a link with a MAC of its own on another one, its parent, in the host's own namespace. Its mode is private: the
-// kernel hands nothing from one child to another, so that all they send to each other goes out of the parent, to VPP.
+// Macvlan is a link with a MAC of its own on another one, its parent, in the host's own namespace. Its mode is private:
+// the kernel hands nothing from one child to another, so that all they send to each other goes out of the parent, to
+// VPP.
 type Macvlan struct {
 	Netns, Name string
 	// Parent is a link of the host's own namespace.
@@ -9,8 +10,8 @@ type Macvlan struct {
 	MAC    MAC
 }
 
-// MacvlanAdd creates a macvlan of private mode, down, in Netns at once. Parent is in the host's own namespace. The name or, of
-// the parent's other children, the MAC exists already: ErrLinuxExists. It goes with its parent.
+// MacvlanAdd creates a macvlan of private mode, down, in Netns at once. Parent is in the host's own namespace. The name
+// or, of the parent's other children, the MAC exists already: ErrLinuxExists. It goes with its parent.
 type MacvlanAdd struct {
 	Netns, Name string
 	Parent      string

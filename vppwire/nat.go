@@ -5,7 +5,8 @@ import (
 	"go.fd.io/govpp/binapi/nat44_ed"
 )
 
-// NAT is VPP's plugin NAT44-ED, switched on. It looks for what comes from inside in Table, where packets leave for outside too.
+// NAT is VPP's plugin NAT44-ED, switched on. It looks for what comes from inside in Table, where packets leave for
+// outside too.
 type NAT struct {
 	Table uint32
 	// Sessions is the most that VPP keeps, for each thread; not 0. Beyond it the idlest session makes room.

@@ -9,11 +9,12 @@ import (
 	"go.fd.io/govpp/binapi/nat_types"
 )
 
-// NATAddress is an IPv4 address that NAT gives packets: those that leave through an output interface, or, with Twice, those whose
-// source is translated beside their destination. With a Table other than 0 it is for packets of that table alone.
+// NATAddress is an IPv4 address that NAT gives packets: those that leave through an output interface, or, with Twice,
+// those whose source is translated beside their destination. With a Table other than 0 it is for packets of that table
+// alone.
 //
-// Who sends to such an address always comes from outside to NAT (src/plugins/nat/nat44-ed/nat44_ed_classify.c, 25.10), also by an
-// interface that is on both sides, and also where an Identity of the whole address would have it left alone.
+// Who sends to such an address always comes from outside to NAT (src/plugins/nat/nat44-ed/nat44_ed_classify.c, 25.10),
+// also by an interface that is on both sides, and also where an Identity of the whole address would have it left alone.
 type NATAddress struct {
 	Addr  netip.Addr
 	Twice bool

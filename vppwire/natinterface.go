@@ -6,8 +6,8 @@ import (
 	"go.fd.io/govpp/binapi/nat_types"
 )
 
-// NATInterface puts an interface on one side of NAT. Clients of services come from outside, answers of their endpoints from
-// inside; an interface may be on both.
+// NATInterface puts an interface on one side of NAT. Clients of services come from outside, answers of their endpoints
+// from inside; an interface may be on both.
 type NATInterface struct {
 	If      string
 	Outside bool
@@ -23,7 +23,8 @@ func (o NATInterface) Key() Key {
 	return k
 }
 
-// AppendNeeds implements Object. An interface has its table before it has NAT: VPP keeps outer addresses in the table that it finds.
+// AppendNeeds implements Object. An interface has its table before it has NAT: VPP keeps outer addresses in the table
+// that it finds.
 func (o NATInterface) AppendNeeds(keys []Key) []Key {
 	return needInterface(append(keys, natKey()), o.If)
 }
@@ -100,8 +101,8 @@ func (natInterfaceReader) take(s *Session, _ dumpStep, res Result) {
 	}
 }
 
-// NATOutput has an interface translate the sources of what it sends to an address of NAT's, and take back what comes in for it.
-// Such an interface is on neither side.
+// NATOutput has an interface translate the sources of what it sends to an address of NAT's, and take back what comes in
+// for it. Such an interface is on neither side.
 type NATOutput struct {
 	If string
 	natDependent

@@ -128,8 +128,8 @@ func (s *Session) waits(n uint32) bool {
 	return false
 }
 
-// heldBelow is what e needs, itself or by others, and is to be replaced once deletions are allowed: what is made on top of e before would
-// be taken away again with it, nil for nothing. While deletions are allowed they come first anyway.
+// heldBelow is what e needs, itself or by others, and is to be replaced once deletions are allowed: what is made on top
+// of e before would be taken away again with it, nil for nothing. While deletions are allowed they come first anyway.
 func (s *Session) heldBelow(e *entry) *entry {
 	if s.deletes || len(s.held) == 0 {
 		return nil

@@ -66,7 +66,8 @@ func (neighborReader) ask(_ *Session, st dumpStep, r *request) {
 	r.dump(&ip_neighbor.IPNeighborDump{SwIfIndex: allInterfacesIndex, Af: addressFamily(st.ip6)})
 }
 
-// take asks again when an interface takes over the index of a dead one that entries still name: they then seem to belong to it.
+// take asks again when an interface takes over the index of a dead one that entries still name: they then seem to
+// belong to it.
 func (neighborReader) take(s *Session, _ dumpStep, res Result) {
 	for _, m := range res.shown.details {
 		d, ok := m.(*ip_neighbor.IPNeighborDetails)

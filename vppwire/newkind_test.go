@@ -13,8 +13,8 @@ import (
 	"go.fd.io/govpp/binapi/memclnt"
 )
 
-// rxMode is a kind that the product does not have: how an interface's queues are served. This half of the file is all that a new
-// kind needs beside its row; the other half is its story.
+// rxMode is a kind that the product does not have: how an interface's queues are served. This half of the file is all
+// that a new kind needs beside its row; the other half is its story.
 type rxMode struct {
 	If       string
 	Adaptive bool
@@ -153,9 +153,9 @@ type noLinux struct{}
 func (noLinux) Apply(LinuxOp) error             { return nil }
 func (noLinux) Dump(string) (LinuxState, error) { return LinuxState{}, nil }
 
-// Goal: a kind is one file and one row, and a Session knows none by name. Method: the table gets a row that no other code knows, and
-// an object of that kind is read from text, created after its interface, found by a second Session, changed, lost with a reply
-// and looked for, and deleted.
+// Goal: a kind is one file and one row, and a Session knows none by name. Method: the table gets a row that no other
+// code knows, and an object of that kind is read from text, created after its interface, found by a second Session,
+// changed, lost with a reply and looked for, and deleted.
 func TestNewKind(t *testing.T) {
 	kinds = append(kinds, row{word: "rx-mode", object: rxMode{}, dumps: by(rxModeDump)})
 	defer func() { kinds = kinds[:len(kinds)-1] }()

@@ -12,7 +12,8 @@ func (s *Session) Next(now time.Time) (Call, bool) {
 		return Call{}, false
 	}
 	s.call = request{}
-	if !s.nextDump() && !s.nextDelete() && !s.nextCreate(now) && !s.nextDelete() { // what is to be made may have something else go first
+	// what is to be made may have something else go first
+	if !s.nextDump() && !s.nextDelete() && !s.nextCreate(now) && !s.nextDelete() {
 		return Call{}, false
 	}
 	s.seq++

@@ -56,15 +56,15 @@ type arriving interface{ arrived(s *Session) }
 // leaving is an object whose deletion may take others along that do not hang on it: left looks at them again.
 type leaving interface{ left(s *Session) }
 
-// taking is an object that takes links along when it is deleted, whether or not they know their owner: a dump cannot show
-// what a link belongs to.
+// taking is an object that takes links along when it is deleted, whether or not they know their owner: a dump cannot
+// show what a link belongs to.
 type taking interface {
 	// takes returns the links' keys; the zero Key stands for none.
 	takes() [2]Key
 }
 
-// outlived is an object on which another one goes on to sit when it has gone, deaf and unnoticed: on the next of the same name that one
-// must be made anew.
+// outlived is an object on which another one goes on to sit when it has gone, deaf and unnoticed: on the next of the
+// same name that one must be made anew.
 type outlived interface {
 	// outlivedBy returns the key of what has to go before the object is made.
 	outlivedBy() Key
@@ -85,8 +85,8 @@ type named interface{ oursByName(name string) bool }
 // speaker is a kind or a dump with binary API messages.
 type speaker interface{ messages() []api.Message }
 
-// onInterface is a kind of which the interface dump shows the objects. d is one interface, by what kind's creation it came to be;
-// the zero value for one that VPP brings along.
+// onInterface is a kind of which the interface dump shows the objects. d is one interface, by what kind's creation it
+// came to be; the zero value for one that VPP brings along.
 type onInterface interface {
 	readInterface(d *interfaceDetails, by creation) (Object, bool)
 }
@@ -104,13 +104,14 @@ type (
 // Part is what one plugin of VPP answers for: binary API messages, requests and replies.
 type Part struct {
 	Plugin string
-	// Optional: a VPP without the plugin is fine as long as nothing of it is wanted; after that it refuses. See Session.Without.
+	// Optional: a VPP without the plugin is fine as long as nothing of it is wanted; after that it refuses. See
+	// Session.Without.
 	Optional bool
 	Messages []api.Message
 }
 
-// buffers are kind k's request and reply messages, made when they are first needed. At most one call is outstanding, so a Session
-// needs each of them once.
+// buffers are kind k's request and reply messages, made when they are first needed. At most one call is outstanding, so
+// a Session needs each of them once.
 func buffers[T any](s *Session, k Kind) *T {
 	b, ok := s.msg[k].(*T)
 	if !ok {

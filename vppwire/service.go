@@ -14,9 +14,9 @@ import (
 
 // Service is one address and port of a service, with the endpoints that new sessions are spread over.
 //
-// It is always a load balancing mapping, also with one endpoint, so that endpoints come and go one by one and the sessions of the
-// others go on: VPP can change a mapping of two and more locals only. What makes up the two is a placeholder of weight 0, which is
-// never drawn. VPP sums weights in eight bits.
+// It is always a load balancing mapping, also with one endpoint, so that endpoints come and go one by one and the
+// sessions of the others go on: VPP can change a mapping of two and more locals only. What makes up the two is a
+// placeholder of weight 0, which is never drawn. VPP sums weights in eight bits.
 type Service struct {
 	Addr  netip.Addr
 	Port  uint16
@@ -63,8 +63,8 @@ func compareEndpoints(a, b Endpoint) int {
 // WeightsMax is the most that the weights of a service's endpoints add up to, so that VPP's eight bits hold them.
 const WeightsMax = 255
 
-// FormatEndpoints is the canonical text of endpoints, which differ in address, port or table: "10.1.1.2:80@1*1,10.1.1.3:80@1*2".
-// It sorts them.
+// FormatEndpoints is the canonical text of endpoints, which differ in address, port or table:
+// "10.1.1.2:80@1*1,10.1.1.3:80@1*2". It sorts them.
 func FormatEndpoints(list []Endpoint) string {
 	slices.SortFunc(list, compareEndpoints)
 	b := make([]byte, 0, 24*len(list))
@@ -101,8 +101,8 @@ func (o Service) Key() Key {
 	return Key{Kind: KindService, Num: uint32(o.Port), Name: o.Proto.String(), Prefix: full(o.Addr)}
 }
 
-// AppendNeeds implements Object. NAT would make a table that is not there, for as long as a mapping names it, and no dump tells such a one from the
-// node's own: it goes with its last mapping, under whatever was to be put into it.
+// AppendNeeds implements Object. NAT would make a table that is not there, for as long as a mapping names it, and no
+// dump tells such a one from the node's own: it goes with its last mapping, under whatever was to be put into it.
 func (o Service) AppendNeeds(keys []Key) []Key {
 	keys = append(keys, natKey())
 	var last uint64 // table 0 always exists
@@ -174,8 +174,8 @@ func (o Service) owner() (Key, bool) { return Key{}, false }
 func (o Service) ours() bool         { return true }
 func (o Service) shown() dumpStep    { return dumpStep{dump: serviceDump} }
 
-// replaces: by endpoints that come and go one by one. A client with affinity would keep an endpoint that has gone (VPP forgets whom a
-// client keeps only with the whole mapping), so there the mapping goes first.
+// replaces: by endpoints that come and go one by one. A client with affinity would keep an endpoint that has gone (VPP
+// forgets whom a client keeps only with the whole mapping), so there the mapping goes first.
 func (o Service) replaces(old Object) bool {
 	have, ok := old.(Service)
 	if !ok {
@@ -185,8 +185,8 @@ func (o Service) replaces(old Object) bool {
 	return ok
 }
 
-// step is the next change of one endpoint on the way from have: the endpoint, and what stands then. False where there is none.
-// VPP keeps at least two locals, one of which is the placeholder.
+// step is the next change of one endpoint on the way from have: the endpoint, and what stands then. False where there
+// is none. VPP keeps at least two locals, one of which is the placeholder.
 func (o Service) step(have Service) (e Endpoint, then Service, ok bool) {
 	then = have
 	same := o
@@ -260,7 +260,8 @@ func (o Service) create(s *Session, r *request, over Object) {
 	}
 	o.fill(&m.mapping)
 	m.mapping.IsAdd, m.mapping.Affinity, m.mapping.Tag = true, o.Affinity, o.tag()
-	m.mapping.Locals = append(m.mapping.Locals, nat44_ed.Nat44LbAddrPort{Addr: o.Addr.As4(), Port: o.Port}) // the placeholder
+	// the placeholder
+	m.mapping.Locals = append(m.mapping.Locals, nat44_ed.Nat44LbAddrPort{Addr: o.Addr.As4(), Port: o.Port})
 	list, _ := ParseEndpoints(o.Endpoints)
 	for _, e := range list {
 		m.mapping.Locals = append(m.mapping.Locals, e.local())

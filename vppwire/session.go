@@ -7,9 +7,9 @@ import (
 
 // Session brings one node's VPP and Linux to a desired state, one call at a time. It is not safe for concurrent use.
 //
-// Desired state comes in named groups by Set. What is there is learnt by dumps, after Connect and whenever an answer was
-// lost or contradicted what the Session believed, and kept up to date with each answered call. Deletes go before creates;
-// an object is created after what it needs and deleted before it.
+// Desired state comes in named groups by Set. What is there is learnt by dumps, after Connect and whenever an answer
+// was lost or contradicted what the Session believed, and kept up to date with each answered call. Deletes go before
+// creates; an object is created after what it needs and deleted before it.
 type Session struct {
 	store
 	names  names
@@ -57,8 +57,8 @@ type Session struct {
 	keys2   []Key // scratch
 	// inNetns counts what is there by namespace number.
 	inNetns []int
-	// needs are the entries that the present call's object needs, as found before the call; feeding is the entry whose answered
-	// call is being taken: needs holds for it.
+	// needs are the entries that the present call's object needs, as found before the call; feeding is the entry whose
+	// answered call is being taken: needs holds for it.
 	needs   []uint32
 	feeding uint32
 	netns   map[string]bool // namespaces that a dump has seen since Connect, or will
@@ -97,8 +97,8 @@ func NewSession() *Session {
 	return s
 }
 
-// Set replaces what a group wants; nil wants nothing. Keys are unique over all groups: a key that two groups want belongs
-// to the later one. Costs the group's size, old and new. The slice stays the caller's.
+// Set replaces what a group wants; nil wants nothing. Keys are unique over all groups: a key that two groups want
+// belongs to the later one. Costs the group's size, old and new. The slice stays the caller's.
 func (s *Session) Set(name string, objects []Object) {
 	gi, ok := s.byName[name]
 	if !ok {
@@ -155,7 +155,8 @@ func (s *Session) Set(name string, objects []Object) {
 	s.reportIfDone(gi)
 }
 
-// Behind says whether what a group wants is made behind what all others want: where VPP has room for some only, it is not theirs.
+// Behind says whether what a group wants is made behind what all others want: where VPP has room for some only, it is
+// not theirs.
 func (s *Session) Behind(name string, behind bool) {
 	if gi, ok := s.byName[name]; ok {
 		s.groups[gi].behind = behind
@@ -172,8 +173,8 @@ func (s *Session) Wanting(k Key) string {
 	return ""
 }
 
-// Drop is Set of nothing by somebody who knows that the group's objects have had their day, whoever else has not reported yet: they
-// are deleted without waiting for AllowDelete.
+// Drop is Set of nothing by somebody who knows that the group's objects have had their day, whoever else has not
+// reported yet: they are deleted without waiting for AllowDelete.
 func (s *Session) Drop(name string) {
 	if gi, ok := s.byName[name]; ok {
 		s.groups[gi].dropped = true

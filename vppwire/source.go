@@ -7,7 +7,8 @@ import (
 	"go.fd.io/govpp/binapi/classify"
 )
 
-// Source is a pod's right to send on the interface that pods share: packets from Addr in frames from MAC pass the Guard of its family.
+// Source is a pod's right to send on the interface that pods share: packets from Addr in frames from MAC pass the Guard
+// of its family.
 type Source struct {
 	Addr netip.Addr
 	MAC  MAC

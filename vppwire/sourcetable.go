@@ -7,14 +7,14 @@ import (
 	"go.fd.io/govpp/binapi/classify"
 )
 
-// SourceTable is the classifier table of who may send as whom on the interface that pods share: a frame's source and that of the
-// packet in it, together, must be one of its sessions (Source). What is not is dropped. It is one of a family for a node, and alone
-// it does nothing; Guard puts it before an interface.
+// SourceTable is the classifier table of who may send as whom on the interface that pods share: a frame's source and
+// that of the packet in it, together, must be one of its sessions (Source). What is not is dropped. It is one of a
+// family for a node, and alone it does nothing; Guard puts it before an interface.
 type SourceTable struct{ IP6 bool }
 
-// The table's shape. A frame's source MAC is at byte 6 and the source of the packet in it at byte 26, or 22 where that is of IPv6, so
-// two vectors of 16 bytes hold both, or three. VPP's buckets are chains: a few sessions in each of 256 serve any node. 2 MB of heap is VPP's own default;
-// a session takes 96 bytes with its share of a page.
+// The table's shape. A frame's source MAC is at byte 6 and the source of the packet in it at byte 26, or 22 where that
+// is of IPv6, so two vectors of 16 bytes hold both, or three. VPP's buckets are chains: a few sessions in each of 256
+// serve any node. 2 MB of heap is VPP's own default; a session takes 96 bytes with its share of a page.
 const (
 	sourceMAC, sourceIP4, sourceIP6 = 6, 26, 22
 	sourceVector                    = 16
@@ -151,7 +151,8 @@ func (classifierReader) take(s *Session, _ dumpStep, res Result) {
 	s.nextCandidate()
 }
 
-// nextCandidate asks about the next table that may be ours. Until the last has been looked at, what is believed stays so.
+// nextCandidate asks about the next table that may be ours. Until the last has been looked at, what is believed stays
+// so.
 func (s *Session) nextCandidate() {
 	if len(s.sources.candidates) == 0 {
 		return
@@ -165,7 +166,8 @@ func (s *Session) nextCandidate() {
 	}
 }
 
-// classifierInfoDump tells what one classifier table looks for. It goes first because it queues the dumps of what is in the table.
+// classifierInfoDump tells what one classifier table looks for. It goes first because it queues the dumps of what is in
+// the table.
 var classifierInfoDump = &dump{first: true, reader: classifierInfoReader{}}
 
 type classifierInfoReader struct{}

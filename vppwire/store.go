@@ -8,8 +8,8 @@ type store struct {
 	pages []*[pageSize]entry
 	used  uint32
 	free  []uint32
-	// slots is a hash table of entry numbers with linear probing, 0 for none: the keys are in the entries, where a Go map would
-	// hold them again. A power of two long, at most three quarters full.
+	// slots is a hash table of entry numbers with linear probing, 0 for none: the keys are in the entries, where a Go map
+	// would hold them again. A power of two long, at most three quarters full.
 	slots []uint32
 }
 
@@ -48,7 +48,8 @@ func (st *store) remove(n uint32) {
 	mask := uint32(len(st.slots) - 1)
 	empty := st.slot(st.at(n).id())
 	st.slots[empty] = 0
-	for i := (empty + 1) & mask; st.slots[i] != 0; i = (i + 1) & mask { // whoever stood behind it moves up, or it would not be found
+	// whoever stood behind it moves up, or it would not be found
+	for i := (empty + 1) & mask; st.slots[i] != 0; i = (i + 1) & mask {
 		if home := st.at(st.slots[i]).id().hash() & mask; (i-home)&mask >= (i-empty)&mask {
 			st.slots[empty], st.slots[i] = st.slots[i], 0
 			empty = i
@@ -78,8 +79,8 @@ func (st *store) grow() {
 	}
 }
 
-// hash spreads keys over slots: neighbors differ in few bits of an address or in the number of a name. The factors are odd numbers
-// without a pattern (2^64 divided by the golden ratio, and two constants of SplitMix64).
+// hash spreads keys over slots: neighbors differ in few bits of an address or in the number of a name. The factors are
+// odd numbers without a pattern (2^64 divided by the golden ratio, and two constants of SplitMix64).
 func (id ident) hash() uint32 {
 	h := id.lo * 0x9e3779b97f4a7c15
 	h = (h ^ h>>29 ^ id.hi) * 0xbf58476d1ce4e5b9

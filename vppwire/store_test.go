@@ -6,7 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A store finds what a map would, whatever is added and removed. Few different keys and equal hashes make long runs of slots.
+// A store finds what a map would, whatever is added and removed. Few different keys and equal hashes make long runs of
+// slots.
 func TestStoreAsMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var st store

@@ -14,8 +14,8 @@ import (
 
 // cast are the objects of one kind's story, from its file's first command.
 type cast struct {
-	// needs is what the object stands on, it the object, other another version of it (empty: there is none), its another object
-	// under the same key, and dependents what stands on the object.
+	// needs is what the object stands on, it the object, other another version of it (empty: there is none), its another
+	// object under the same key, and dependents what stands on the object.
 	needs, it, other, dependents []vppwire.Object
 }
 
@@ -223,9 +223,9 @@ var scenes = map[string]func(*scene, cast){
 	},
 }
 
-// Goal: each kind of object lives through everything that can happen to it, by calls in an order that can be read. Method: a story
-// per kind on the modelled VPP and Linux; each scene has a machine of its own and ends with a look by a session that knows
-// nothing, which must find nothing to do. A dump is only counted.
+// Goal: each kind of object lives through everything that can happen to it, by calls in an order that can be read.
+// Method: a story per kind on the modelled VPP and Linux; each scene has a machine of its own and ends with a look by a
+// session that knows nothing, which must find nothing to do. A dump is only counted.
 func TestStories(t *testing.T) {
 	told := map[vppwire.Kind]bool{}
 	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {

@@ -55,7 +55,8 @@ func (s *Session) bind(name string, index uint32) {
 	}
 }
 
-// numbered notes the number that VPP gave a created object: an interface's index, or the classifier table of a family's sources.
+// numbered notes the number that VPP gave a created object: an interface's index, or the classifier table of a family's
+// sources.
 func (s *Session) numbered(k Key, number uint32) {
 	if k.Kind == KindSourceTable {
 		s.sources.set(k.Num != 0, number)

@@ -11,7 +11,8 @@ import (
 type Tap struct {
 	ID  uint32
 	MAC MAC
-	// Host is the Linux device's name (at most linkname.Max bytes), Netns where it lives (empty: the host's own namespace).
+	// Host is the Linux device's name (at most linkname.Max bytes), Netns where it lives (empty: the host's own
+	// namespace).
 	Host, Netns string
 	HostMAC     MAC
 	// HostMTU in bytes; 0 leaves the kernel's.
@@ -33,7 +34,8 @@ func (o Tap) Key() Key { return Key{Kind: KindTap, Name: TapName(o.ID)} }
 // AppendNeeds implements Object.
 func (o Tap) AppendNeeds(keys []Key) []Key { return keys }
 
-// AppendText implements Object: "tap tap9 mac … host eth0 netns … hostmac … hostmtu 1450 rx 256 tx 256 tag pod/default/web-0".
+// AppendText implements Object: "tap tap9 mac … host eth0 netns … hostmac … hostmtu 1450 rx 256 tx 256 tag
+// pod/default/web-0".
 func (o Tap) AppendText(b []byte) []byte {
 	b = appendWord(b, "tap", TapName(o.ID), "mac ")
 	b = o.MAC.AppendText(b)

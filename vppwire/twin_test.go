@@ -25,8 +25,8 @@ import (
 
 const twinNIC = "GigabitEthernet0/8/0"
 
-// bare is a dataplane made from dumps: a map of objects that believes each call and shows itself in dumps. It refuses what no
-// dataplane could do: an object without what it needs, a deletion of what others stand on.
+// bare is a dataplane made from dumps: a map of objects that believes each call and shows itself in dumps. It refuses
+// what no dataplane could do: an object without what it needs, a deletion of what others stand on.
 type bare struct {
 	down  map[Key]Object // links that went down with what is above them, as they were
 	have  map[Key]Object
@@ -410,8 +410,8 @@ func same(want, have Object) bool {
 	return want == have || ok && x.like(have)
 }
 
-// wrong says what a naive differ would have to do about each key: all objects are compared with all, over and over, until nothing
-// changes any more. A key that is not in it must not be touched.
+// wrong says what a naive differ would have to do about each key: all objects are compared with all, over and over,
+// until nothing changes any more. A key that is not in it must not be touched.
 func wrong(have map[Key]Object, want []Object) map[Key]bool {
 	touch, gone := map[Key]bool{}, map[Key]bool{}
 	wanted := map[Key]Object{}
@@ -469,10 +469,10 @@ func wrong(have map[Key]Object, want []Object) map[Key]bool {
 	return touch
 }
 
-// unfinished says for what a group that wants objects, and wanted former ones, is not done. What lies in another namespace
-// than the host's goes with the namespace's link, which another pair than the group's may have made: no dump tells whose it is.
-// What is not ours, as that a NIC is up, no dump notes while nobody wants it: it is left as it was by a group that comes to want it and
-// goes before a call was made for it, unless the Session has known it.
+// unfinished says for what a group that wants objects, and wanted former ones, is not done. What lies in another
+// namespace than the host's goes with the namespace's link, which another pair than the group's may have made: no dump
+// tells whose it is. What is not ours, as that a NIC is up, no dump notes while nobody wants it: it is left as it was
+// by a group that comes to want it and goes before a call was made for it, unless the Session has known it.
 func unfinished(b *bare, groups map[string][]Object, name string, former []Object, known map[Key]bool) (why []string) {
 	wanted := map[Key]bool{}
 	for _, objects := range groups {
@@ -493,12 +493,13 @@ func unfinished(b *bare, groups map[string][]Object, name string, former []Objec
 	return why
 }
 
-// Goal: a Session does what a naive differ would, and nothing else. Method: a random state is there, another is wanted, in some groups;
-// the Session runs on a dataplane that is a map and shows itself by dumps. Without faults each call must be about a key that the
-// differ calls wrong, and each such key is written at most twice; with faults (requests and answers lost, refusals, VPP's death, a
-// new Session, groups that go and others that come for what they wanted) the end must be the same: what is wanted is there, and of the
-// rest only what is not ours or has no deletion. A group that is told to be done is done: all that it wants is there, and of what it
-// wanted only what another group wants, what has no deletion, or what is not ours and the Session has never seen or made.
+// Goal: a Session does what a naive differ would, and nothing else. Method: a random state is there, another is wanted,
+// in some groups; the Session runs on a dataplane that is a map and shows itself by dumps. Without faults each call
+// must be about a key that the differ calls wrong, and each such key is written at most twice; with faults (requests
+// and answers lost, refusals, VPP's death, a new Session, groups that go and others that come for what they wanted) the
+// end must be the same: what is wanted is there, and of the rest only what is not ours or has no deletion. A group that
+// is told to be done is done: all that it wants is there, and of what it wanted only what another group wants, what has
+// no deletion, or what is not ours and the Session has never seen or made.
 func TestTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := newBare()
@@ -581,7 +582,8 @@ func TestTwin(t *testing.T) {
 			if c.Writes() && fate-25 != 3 {
 				known[c.Key()] = true
 			}
-			if x, ok := c.p.obj.(bringing); ok && c.Verb() == VerbCreate { // what comes with another group's object is not the former one's
+			// what comes with another group's object is not the former one's
+			if x, ok := c.p.obj.(bringing); ok && c.Verb() == VerbCreate {
 				k := x.brings().Key()
 				for _, name := range slices.Sorted(maps.Keys(former)) {
 					former[name] = slices.DeleteFunc(slices.Clone(former[name]), func(o Object) bool { return o.Key() == k })

@@ -55,7 +55,8 @@ func (o Up) like(found Object) bool {
 	return ok
 }
 
-// lowers: VPP sets the device below an AF_PACKET interface down together with the interface (src/plugins/af_packet/device.c).
+// lowers: VPP sets the device below an AF_PACKET interface down together with the interface
+// (src/plugins/af_packet/device.c).
 func (o Up) lowers() (Key, bool) {
 	device, ok := strings.CutPrefix(o.If, afPacketPrefix)
 	return linkKey("", device), ok

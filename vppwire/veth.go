@@ -4,8 +4,8 @@ package vppwire
 // (empty: the host's namespace too).
 type Veth struct{ Device, Peer, PeerNetns string }
 
-// VethAdd creates a veth pair, both ends down. Name lives in Netns, Peer in PeerNetns. A zero MAC lets the kernel choose.
-// Exists already (either end): ErrLinuxExists. Deleting either end deletes both.
+// VethAdd creates a veth pair, both ends down. Name lives in Netns, Peer in PeerNetns. A zero MAC lets the kernel
+// choose. Exists already (either end): ErrLinuxExists. Deleting either end deletes both.
 type VethAdd struct {
 	Netns, Name     string
 	PeerNetns, Peer string
@@ -52,7 +52,8 @@ func (o Veth) replaces(Object) bool { return false }
 func (o Veth) shown() dumpStep      { return dumpStep{dump: linuxDump} }
 func (o Veth) farNetns() string     { return o.PeerNetns }
 
-// outlivedBy: an AF_PACKET socket is bound to one device, and stays with it; VPP 25.10 shows the interface up as before.
+// outlivedBy: an AF_PACKET socket is bound to one device, and stays with it; VPP 25.10 shows the interface up as
+// before.
 func (o Veth) outlivedBy() Key { return AFPacket{Device: o.Device}.Key() }
 
 func (o Veth) takes() [2]Key {

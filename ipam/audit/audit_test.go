@@ -8,8 +8,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// Goal: each law tells what breaks it and is silent about what does not; what cannot be judged is said. Method: clusters in a few words,
-// which become the JSON that kubectl prints, and the report of each.
+// Goal: each law tells what breaks it and is silent about what does not; what cannot be judged is said. Method:
+// clusters in a few words, which become the JSON that kubectl prints, and the report of each.
 func TestAudit(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

@@ -48,7 +48,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s %s: %s: %s", f.Severity, f.Law, f.Subject, f.Text)
 }
 
-// Report is what an audit found. Judged counts, by law, how many occasions it had to be broken; a law with none says nothing.
+// Report is what an audit found. Judged counts, by law, how many occasions it had to be broken; a law with none says
+// nothing.
 type Report struct {
 	Nodes    int            `json:"nodes"`
 	Pods     int            `json:"pods"`
@@ -143,8 +144,9 @@ func (j *judge) of(node string) (list []netip.Prefix) {
 	return list
 }
 
-// outside are addresses that their pods' nodes have no range for. What the CNI's own record gives to that pod on that node is as it should be:
-// Calico's nodes borrow from others' blocks when their pool has none left, and pods may ask for an address of their own.
+// outside are addresses that their pods' nodes have no range for. What the CNI's own record gives to that pod on that
+// node is as it should be: Calico's nodes borrow from others' blocks when their pool has none left, and pods may ask
+// for an address of their own.
 func (j *judge) outside() {
 	type grant struct {
 		addr netip.Addr
@@ -263,7 +265,8 @@ func (j *judge) leaks() {
 	}
 }
 
-// exhaustion tells nodes whose kubelets take more pods than there are addresses for. Blocks that are given on demand do not count.
+// exhaustion tells nodes whose kubelets take more pods than there are addresses for. Blocks that are given on demand do
+// not count.
 func (j *judge) exhaustion() {
 	for _, n := range j.inOrder() {
 		if slices.ContainsFunc(j.held, func(r heldRange) bool { return r.node == n.name && !r.whole }) {
@@ -296,7 +299,8 @@ func (j *judge) exhaustion() {
 // capacityMost is where counting ends: no kubelet takes as many.
 const capacityMost = 1 << 20
 
-// capacity is how many pods a range has addresses for: all but the network's, the gateway's and of IPv4 the broadcast's.
+// capacity is how many pods a range has addresses for: all but the network's, the gateway's and of IPv4 the
+// broadcast's.
 func capacity(p netip.Prefix) int {
 	host := p.Addr().BitLen() - p.Bits()
 	if host >= 20 {

@@ -72,8 +72,8 @@ func (o *Objects) Use(a netip.Addr, namespace, pod, node, by string) {
 	o.used = append(o.used, usedAddress{addr: a, namespace: namespace, pod: pod, node: node, by: by})
 }
 
-// Parse reads what kubectl.Read does; name says where it comes from. What an object of a known kind should say and does not is an error
-// that names it.
+// Parse reads what kubectl.Read does; name says where it comes from. What an object of a known kind should say and does
+// not is an error that names it.
 func (o *Objects) Parse(name string, text []byte) error {
 	err := kubectl.Read(name, text, o.add)
 	if bad := (*kubectl.Error)(nil); err != nil && !errors.As(err, &bad) { // those name their place themselves

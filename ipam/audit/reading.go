@@ -19,7 +19,8 @@ var readers = map[string]Reader{
 	"IPAMBlock": readCalicoBlock, "CiliumNode": readCiliumNode, "PoolNode": readCiliumNode, "NodeIDRecord": readNodeID,
 }
 
-// podCIDR is what Node objects say. Where a CNI has ranges of its own it does not use them, and they may overlap with those.
+// podCIDR is what Node objects say. Where a CNI has ranges of its own it does not use them, and they may overlap with
+// those.
 const podCIDR = "pod CIDR"
 
 func readNode(o *Objects, one kubectl.Object) error {
@@ -70,7 +71,8 @@ func readServiceCIDR(o *Objects, one kubectl.Object) error {
 	return err
 }
 
-// readCalicoBlock reads crd.projectcalico.org/v1: allocations are indices into attributes, null where the address is free.
+// readCalicoBlock reads crd.projectcalico.org/v1: allocations are indices into attributes, null where the address is
+// free.
 func readCalicoBlock(o *Objects, one kubectl.Object) error {
 	var spec struct {
 		CIDR, Affinity string
@@ -91,7 +93,8 @@ func readCalicoBlock(o *Objects, one kubectl.Object) error {
 	if err != nil {
 		return fmt.Errorf("spec.cidr: %w", err)
 	}
-	// A block of nobody's, and one whose affinity is virtual, as that of load balancers' addresses is since Calico 3.30, is no node's range.
+	// A block of nobody's, and one whose affinity is virtual, as that of load balancers' addresses is since Calico 3.30,
+	// is no node's range.
 	if host, isNode := strings.CutPrefix(spec.Affinity, "host:"); isNode && host != "" {
 		o.Hold(host, p.Masked(), "Calico block")
 	}
@@ -108,7 +111,8 @@ func readCalicoBlock(o *Objects, one kubectl.Object) error {
 	return nil
 }
 
-// readCiliumNode reads cilium.io/v2, and PoolNodes, which are the same as far as they go: podCIDRs of cluster-pool and pools of multi-pool, and what is used.
+// readCiliumNode reads cilium.io/v2, and PoolNodes, which are the same as far as they go: podCIDRs of cluster-pool and
+// pools of multi-pool, and what is used.
 func readCiliumNode(o *Objects, one kubectl.Object) error {
 	type owned struct{ Owner string }
 	var spec struct {
@@ -137,7 +141,8 @@ func readCiliumNode(o *Objects, one kubectl.Object) error {
 		o.Hold(one.Metadata.Name, p, one.Kind)
 	}
 	for text, u := range status.IPAM.Used { //vppdrill:unordered sorted below, by address
-		// After its own restart an agent writes what it found as "namespace/pod [restored]" (Cilium's restoration of endpoints).
+		// After its own restart an agent writes what it found as "namespace/pod [restored]" (Cilium's restoration of
+		// endpoints).
 		namespace, name, isPod := strings.Cut(strings.TrimSuffix(u.Owner, " [restored]"), "/")
 		if a, err := netip.ParseAddr(text); err == nil && isPod {
 			o.Use(a, namespace, name, one.Metadata.Name, "CiliumNode "+one.Metadata.Name)

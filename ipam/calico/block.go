@@ -8,8 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// Block is one block of a pool: which host assigns from it first, and which host has which of its addresses. All of its addresses are
-// for pods, the first and the last among them.
+// Block is one block of a pool: which host assigns from it first, and which host has which of its addresses. All of its
+// addresses are for pods, the first and the last among them.
 type Block struct {
 	CIDR netip.Prefix
 	// Affinity is the host that assigns from the block first, "" for none.

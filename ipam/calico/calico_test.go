@@ -40,9 +40,10 @@ const blocks = 6
 
 func (b Block) full() bool { return !slices.Contains(b.Hosts, "") }
 
-// Goal: no address is ever two hosts'; a host is refused only when it has all the blocks that it may have or none is unclaimed,
-// and with borrowing only when all that are there are full as well; within a block the longest free address comes first; what hosts
-// that are gone had comes back, and at the end the datastore is empty. Method: rapid draws what hosts do; a map of addresses is the twin.
+// Goal: no address is ever two hosts'; a host is refused only when it has all the blocks that it may have or none is
+// unclaimed, and with borrowing only when all that are there are full as well; within a block the longest free address
+// comes first; what hosts that are gone had comes back, and at the end the datastore is empty. Method: rapid draws what
+// hosts do; a map of addresses is the twin.
 func TestAssign(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := &cluster{alive: map[string]bool{}, has: map[string]map[netip.Addr]bool{}, pools: Pools{
@@ -186,7 +187,8 @@ func TestTend(t *testing.T) {
 	}
 }
 
-// Goal: an agent gives what its host was assigned, in that order, with Calico's gateway, and drops what leaves when its pod has gone.
+// Goal: an agent gives what its host was assigned, in that order, with Calico's gateway, and drops what leaves when its
+// pod has gone.
 func TestNode(t *testing.T) {
 	n := NewNode()
 	one := func(s string) netip.Prefix { return netip.MustParsePrefix(s + "/32") }

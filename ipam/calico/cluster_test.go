@@ -12,10 +12,10 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// Goal: hosts and controllers never have two agents hold one address, and come to rest with an address for each pod as far as there
-// are any, whatever is late, lost or dies. Method: random clusters whose store swaps blocks; each machine's watch is behind, a write
-// may be applied or not with its answer lost, also after the death of the machine that made it, agents journal late and start anew,
-// and nodes are deleted and made again.
+// Goal: hosts and controllers never have two agents hold one address, and come to rest with an address for each pod as
+// far as there are any, whatever is late, lost or dies. Method: random clusters whose store swaps blocks; each
+// machine's watch is behind, a write may be applied or not with its answer lost, also after the death of the machine
+// that made it, agents journal late and start anew, and nodes are deleted and made again.
 
 func TestRandomClusters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -7,19 +7,21 @@ import (
 	"time"
 )
 
-// Effect is something that a Host or a Tender asks its driver to do: one of the types below. Each prints as one canonical line.
+// Effect is something that a Host or a Tender asks its driver to do: one of the types below. Each prints as one
+// canonical line.
 type Effect interface {
 	AppendText(b []byte) []byte
 	effect()
 }
 
 type (
-	// WriteBlock writes one block; Wrote comes back, with ipam.Unknown when the driver gives up. One is under way at a time.
+	// WriteBlock writes one block; Wrote comes back, with ipam.Unknown when the driver gives up. One is under way at a
+	// time.
 	WriteBlock struct {
 		Op  Op
 		For Purpose
-		// Block is the block as it should be. The write must not be applied unless the store has this UID and Version of it; for
-		// Create, unless there is none.
+		// Block is the block as it should be. The write must not be applied unless the store has this UID and Version of it;
+		// for Create, unless there is none.
 		Block Stored
 		// Unless are incarnations of nodes: the write must not be applied while one of them has its Node object.
 		Unless []string

@@ -7,7 +7,8 @@ type Event interface{ event() }
 
 // Facts about the cluster. The watch that they come from reports the changes of one object in order.
 type (
-	// NodesListed are the incarnations of nodes that there are, by the name that Block.Hosts uses; of a Host, its own node alone.
+	// NodesListed are the incarnations of nodes that there are, by the name that Block.Hosts uses; of a Host, its own node
+	// alone.
 	NodesListed struct{ Hosts []string }
 	// NodeSeen and NodeGone: the Node object of an incarnation is there, or is gone for good.
 	NodeSeen struct{ Host string }
@@ -29,8 +30,8 @@ type (
 		// Idle: all that it has decided is journaled and known to the other nodes.
 		Idle bool
 	}
-	// PodComing: a pod's plugin waits for LetGo with this ID before it asks the agent for an address. IDs are never used twice. A
-	// plugin that asks for an owner anew takes the place of the one before, which was killed.
+	// PodComing: a pod's plugin waits for LetGo with this ID before it asks the agent for an address. IDs are never used
+	// twice. A plugin that asks for an owner anew takes the place of the one before, which was killed.
 	PodComing struct {
 		ID    uint64
 		Owner ipam.Owner

@@ -11,27 +11,28 @@ import (
 
 // Times of a Host.
 const (
-	// comingTime is how long the plugin of a pod waits, by itself or for its kubelet; takingTime is until the pod must have the
-	// address that is there for it.
+	// comingTime is how long the plugin of a pod waits, by itself or for its kubelet; takingTime is until the pod must
+	// have the address that is there for it.
 	comingTime = time.Minute
 	takingTime = 10 * time.Second
 	// barredTime is longer than an agent takes to have a new address, if nothing bars it.
 	barredTime = 5 * time.Second
 	// refusedTime is within which a pod that found no address is tried again: the most that kubelets wait.
 	refusedTime = 31 * time.Second
-	// conflictTime is until a block is tried again that another host was faster to write; longer than a watch takes as a rule.
+	// conflictTime is until a block is tried again that another host was faster to write; longer than a watch takes as a
+	// rule.
 	conflictTime = 20 * time.Millisecond
 )
 
-// leastKept is what a host has without pods: to an agent, that it has nothing is a word that has not come yet. Upstream, it is the
-// node's tunnel address.
+// leastKept is what a host has without pods: to an agent, that it has nothing is a word that has not come yet.
+// Upstream, it is the node's tunnel address.
 const leastKept = 1
 
-// Host is Calico's IPAM on one node, for one life of its agent, as a pure state machine: for each pod that comes it assigns the
-// node an address, and gives it back when the pod has gone.
+// Host is Calico's IPAM on one node, for one life of its agent, as a pure state machine: for each pod that comes it
+// assigns the node an address, and gives it back when the pod has gone.
 //
-// What it gives back leaves the agent first, and the block only when the agent has journaled that and the other nodes know. It
-// decides when it is woken, so that news of one instant are one decision.
+// What it gives back leaves the agent first, and the block only when the agent has journaled that and the other nodes
+// know. It decides when it is woken, so that news of one instant are one decision.
 type Host struct {
 	alloc   Node
 	pools   Pools
@@ -70,7 +71,8 @@ type coming struct {
 	waits bool
 }
 
-// NewHost returns the host of an agent with this allocator. Tell it the agent, its own Node object and all blocks to start.
+// NewHost returns the host of an agent with this allocator. Tell it the agent, its own Node object and all blocks to
+// start.
 func NewHost(pools Pools, alloc Node) *Host {
 	return &Host{
 		alloc: alloc, pools: pools, view: newView(),
@@ -218,7 +220,8 @@ func (h *Host) forget() {
 	}
 }
 
-// answer lets plugins go on for which there is an address and, when no more are to be had, those for which there will be none.
+// answer lets plugins go on for which there is an address and, when no more are to be had, those for which there will
+// be none.
 func (h *Host) answer(none bool) {
 	used, ready, assigned := h.used(), 0, 0
 	for _, p := range h.Want() {

@@ -21,8 +21,8 @@ func (h *Host) used() map[netip.Addr]bool {
 	return used
 }
 
-// look brings up to date what the node has. What its agent does not hold when it starts goes back: a request of an agent before, to
-// give it back, may still be under way.
+// look brings up to date what the node has. What its agent does not hold when it starts goes back: a request of an
+// agent before, to give it back, may still be under way.
 func (h *Host) look() {
 	now := h.view.of(h.self)
 	gone := func(p netip.Prefix) bool { return !slices.Contains(now, p) }
@@ -47,8 +47,8 @@ func (h *Host) look() {
 	h.leaving = slices.DeleteFunc(h.leaving, func(p netip.Prefix) bool { return used[p.Addr()] })
 }
 
-// balance chooses what goes back, and says how many addresses are lacking. What the agent has not taken for barredTime does not
-// count while pods wait, as another node's record bars it; a node does not go on collecting such.
+// balance chooses what goes back, and says how many addresses are lacking. What the agent has not taken for barredTime
+// does not count while pods wait, as another node's record bars it; a node does not go on collecting such.
 func (h *Host) balance() (lacking int) {
 	needed := max(h.alloc.Len()+len(h.coming), leastKept)
 	used := h.used()
@@ -88,7 +88,8 @@ func (h *Host) balance() (lacking int) {
 	return max(needed-have, 0)
 }
 
-// giveBack writes the first block of which the agent has dropped something for good: it is journaled, and the other nodes know.
+// giveBack writes the first block of which the agent has dropped something for good: it is journaled, and the other
+// nodes know.
 func (h *Host) giveBack() bool {
 	if len(h.leaving) == 0 || !h.agent.Idle {
 		return false
@@ -123,8 +124,8 @@ func (h *Host) assign(n int) bool {
 	return true
 }
 
-// keepOne takes one address back from those that are to go, where they are all and there is no other: the agent would wait for a
-// word, and never drop them.
+// keepOne takes one address back from those that are to go, where they are all and there is no other: the agent would
+// wait for a word, and never drop them.
 func (h *Host) keepOne() {
 	n := len(h.leaving)
 	if n == 0 || len(h.Want()) > 0 {

@@ -11,8 +11,8 @@ import (
 // gateway is what Calico's pods use, whatever their block: an address of no pool, answered by the host for all of them.
 var gateway = netip.MustParseAddr("169.254.1.1")
 
-// Node is the allocator of one host's agent: its blocks are the single addresses that the host was assigned, in that order. It is not
-// safe for concurrent use.
+// Node is the allocator of one host's agent: its blocks are the single addresses that the host was assigned, in that
+// order. It is not safe for concurrent use.
 type Node struct{ *ipam.BlockLedger }
 
 var _ ipam.NodeAllocator = Node{}

@@ -11,7 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// Defaults of Calico (IPPool.blockSize, IPAMConfig.maxBlocksPerHost, and the grace that kube-controllers give an empty block).
+// Defaults of Calico (IPPool.blockSize, IPAMConfig.maxBlocksPerHost, and the grace that kube-controllers give an empty
+// block).
 const (
 	DefaultBlockBits = 26
 	DefaultMaxBlocks = 20
@@ -33,9 +34,9 @@ type Pools struct {
 	Strict bool
 }
 
-// Assign says what a host changes to get up to n addresses: one block, new or not, as it should be then. Hosts use the blocks with an
-// affinity to them, then claim new ones up to MaxBlocks, and borrow last. Blocks are in ascending order. Where one block has less than
-// n, the host asks again. The error wraps ErrNoAddress.
+// Assign says what a host changes to get up to n addresses: one block, new or not, as it should be then. Hosts use the
+// blocks with an affinity to them, then claim new ones up to MaxBlocks, and borrow last. Blocks are in ascending order.
+// Where one block has less than n, the host asks again. The error wraps ErrNoAddress.
 func (p Pools) Assign(blocks []Block, host string, n int) (Block, error) {
 	mine := 0
 	for _, b := range blocks {
@@ -80,7 +81,8 @@ func (p Pools) unclaimed(blocks []Block, host string) (netip.Prefix, bool) {
 			if !b.CIDR.Overlaps(r) {
 				continue
 			}
-			// A pool's block size does not change while it has blocks; a range that took the place of another one may hold longer ones.
+			// A pool's block size does not change while it has blocks; a range that took the place of another one may hold
+			// longer ones.
 			first, _ := space.Index(r, b.CIDR.Addr())
 			size := uint64(1) << (r.Addr().BitLen() - p.BlockBits)
 			for i := first / size; i <= (first+space.Count(b.CIDR)-1)/size; i++ {
@@ -110,9 +112,10 @@ func start(host string, n uint64) uint64 {
 	return h.Sum64() % n
 }
 
-// Tend is what the cluster's controller does about one block: addresses of hosts that are gone are taken back, and a block that has
-// been empty for long enough loses its affinity if its host is gone, if its range is, or if the host has another one. A block that is
-// empty and nobody's is deleted, which the driver sees from the result. The last result is false where nothing changes.
+// Tend is what the cluster's controller does about one block: addresses of hosts that are gone are taken back, and a
+// block that has been empty for long enough loses its affinity if its host is gone, if its range is, or if the host has
+// another one. A block that is empty and nobody's is deleted, which the driver sees from the result. The last result is
+// false where nothing changes.
 func (p Pools) Tend(b Block, empty bool, others int, lives func(host string) bool) (Block, bool) {
 	next := b.clone()
 	for i, h := range b.Hosts {

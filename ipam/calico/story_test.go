@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// Goal: what a host and the cluster's controllers write, say and wait for, step by step, in words that a reader can check against
-// Calico's behaviour. Method: golden stories; `go test -rewrite` writes them anew. A story's commands:
+// Goal: what a host and the cluster's controllers write, say and wait for, step by step, in words that a reader can
+// check against Calico's behaviour. Method: golden stories; `go test -rewrite` writes them anew. A story's commands:
 //
 //	host|tender [range=CIDR] [block=N] [max=N] [strict] [grace=D]   start a machine
 //	nodes HOST…, node HOST, node-gone HOST     incarnations of nodes

@@ -7,11 +7,11 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// Tender is Calico's controllers for one life, as a pure state machine: they take back what nodes that are gone had, and blocks that
-// have been empty for long.
+// Tender is Calico's controllers for one life, as a pure state machine: they take back what nodes that are gone had,
+// and blocks that have been empty for long.
 //
-// That a node is gone is asked of the API server with each write (WriteBlock.Unless): what is known of nodes may be older than what
-// is known of blocks.
+// That a node is gone is asked of the API server with each write (WriteBlock.Unless): what is known of nodes may be
+// older than what is known of blocks.
 type Tender struct {
 	pools   Pools
 	grace   time.Duration
@@ -26,7 +26,8 @@ type Tender struct {
 	writer
 }
 
-// NewTender returns controllers that release a block which has been empty for grace. Tell it all nodes and all blocks to start.
+// NewTender returns controllers that release a block which has been empty for grace. Tell it all nodes and all blocks
+// to start.
 func NewTender(pools Pools, grace time.Duration) *Tender {
 	return &Tender{pools: pools, grace: grace, view: newView(), empty: make(map[string]time.Time)}
 }

@@ -8,12 +8,14 @@ import (
 // Stored is a block as the cluster's store has it.
 type Stored struct {
 	Block
-	// UID tells the object from another one of the same range, before or behind it. Version grows with each write to the store.
+	// UID tells the object from another one of the same range, before or behind it. Version grows with each write to the
+	// store.
 	UID     string
 	Version int64
 }
 
-// view is what a process knows of the blocks. It never goes back: what it wrote itself may be newer than what its watch reports.
+// view is what a process knows of the blocks. It never goes back: what it wrote itself may be newer than what its watch
+// reports.
 type view struct {
 	listed bool
 	blocks []Stored // by range, ascending
@@ -45,7 +47,8 @@ func (v *view) list(list []Stored) {
 	}
 }
 
-// see takes in a block, unless it is older than what is known of it, and reports whether the host has other addresses of it now.
+// see takes in a block, unless it is older than what is known of it, and reports whether the host has other addresses
+// of it now.
 func (v *view) see(s Stored) bool {
 	if v.gone[s.UID] {
 		return false
@@ -102,8 +105,8 @@ func (v *view) wrote(w WriteBlock, now Stored) {
 	v.see(now)
 }
 
-// of is what a host has of the blocks that are known, ascending. A cluster has as many blocks as nodes, and each of its nodes asks
-// at each of its pods: only the first time, and for another host, all of them are looked at.
+// of is what a host has of the blocks that are known, ascending. A cluster has as many blocks as nodes, and each of its
+// nodes asks at each of its pods: only the first time, and for another host, all of them are looked at.
 func (v *view) of(host string) (list []netip.Prefix) {
 	if v.host != host {
 		v.host = host

@@ -59,8 +59,9 @@ func (ownHandshake) Blocked(s HandshakeState) bool { return s.Blocked() }
 // Forget implements Handshake.
 func (ownHandshake) Forget() bool { return true }
 
-// AddressAgent is the part of a node's agent that tells the operator which addresses of the node's pool are in use, and answers
-// it in the release handshake. It is one life of it, a machine like PoolTerm, in the modes whose CiliumNodes have a pool.
+// AddressAgent is the part of a node's agent that tells the operator which addresses of the node's pool are in use, and
+// answers it in the release handshake. It is one life of it, a machine like PoolTerm, in the modes whose CiliumNodes
+// have a pool.
 type AddressAgent struct {
 	cfg   AddressAgentConfig
 	store *NodeStore
@@ -250,11 +251,12 @@ func (a *AddressAgent) evaluate() {
 	a.request(func(id uint64) Effect { return WriteResource{id, x} })
 }
 
-// Refused says that a pod found no address. A step has to follow: it counts as demand until it has one, or for five minutes.
+// Refused says that a pod found no address. A step has to follow: it counts as demand until it has one, or for five
+// minutes.
 func (a *AddressAgent) Refused(o ipam.Owner) { a.refused = append(a.refused, o) }
 
-// watermarks are the configured ones, with room for the pods that found no address: the operator knows of no pod but those that
-// have one, and would get a node one PreAllocate of addresses after the other.
+// watermarks are the configured ones, with room for the pods that found no address: the operator knows of no pod but
+// those that have one, and would get a node one PreAllocate of addresses after the other.
 func (a *AddressAgent) watermarks() Watermarks {
 	for o := range a.pending { //vppdrill:unordered each is judged alone
 		if _, holds := a.cfg.Alloc.Lease(o); holds || a.asked[o].addr.IsValid() {

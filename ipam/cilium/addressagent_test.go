@@ -13,8 +13,9 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// Goal: an agent of single addresses tells what pods use, keeps what a plugin has asked for, and lets go of a marked address only
-// when the node's agent has dropped it for good. Method: golden stories; each command prints the effects of one event:
+// Goal: an agent of single addresses tells what pods use, keeps what a plugin has asked for, and lets go of a marked
+// address only when the node's agent has dropped it for good. Method: golden stories; each command prints the effects
+// of one event:
 //
 //	agent [pre=N]                                  a life of node a's agent
 //	node-is [UID] | list | after N

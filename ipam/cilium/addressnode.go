@@ -8,8 +8,9 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// AddressNode gives out the pod addresses of one node whose CiliumNode has a pool of single addresses: its blocks are the addresses of
-// that pool, and all pods have one gateway outside of it, as in ENI mode. It is not safe for concurrent use.
+// AddressNode gives out the pod addresses of one node whose CiliumNode has a pool of single addresses: its blocks are
+// the addresses of that pool, and all pods have one gateway outside of it, as in ENI mode. It is not safe for
+// concurrent use.
 type AddressNode struct{ *ipam.BlockLedger }
 
 var _ ipam.NodeAllocator = (*AddressNode)(nil)

@@ -12,14 +12,15 @@ import (
 const (
 	// resync is how often an operator looks at every node (pkg/ipam/node_manager.go).
 	resync = time.Minute
-	// A call that the cloud has throttled is repeated after throttleFirst, then after twice as long each, throttleTries times at
-	// most, as AWS' SDK does (standard retry mode; it repeats less often, and at random).
+	// A call that the cloud has throttled is repeated after throttleFirst, then after twice as long each, throttleTries
+	// times at most, as AWS' SDK does (standard retry mode; it repeats less often, and at random).
 	throttleFirst = time.Second
 	throttleTries = 5
 )
 
-// AddressTerm is one life of the elected operator in a mode whose CiliumNodes have a pool: it performs what an Operator wants,
-// asks the cloud again for what it did not answer, and looks at every node once a minute. It is a machine like PoolTerm.
+// AddressTerm is one life of the elected operator in a mode whose CiliumNodes have a pool: it performs what an Operator
+// wants, asks the cloud again for what it did not answer, and looks at every node once a minute. It is a machine like
+// PoolTerm.
 type AddressTerm struct {
 	core *Operator
 	// until is the end of the lease as last told, zero for none; begun: the first Leading has come.
@@ -28,8 +29,8 @@ type AddressTerm struct {
 	// listed: the resources are known. views are they, by name.
 	listed bool
 	views  map[string]Object
-	// unlisted are nodes of which the cloud's listing is under way or to be asked for again. relisted: the cloud was asked for
-	// all of them again behind the start.
+	// unlisted are nodes of which the cloud's listing is under way or to be asked for again. relisted: the cloud was asked
+	// for all of them again behind the start.
 	unlisted map[string]bool
 	relisted bool
 	// calls are requests to the cloud that are under way or are to be made again, writes those to the API server.

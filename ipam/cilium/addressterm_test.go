@@ -24,8 +24,9 @@ type storyAddresses struct {
 	out      strings.Builder
 }
 
-// Goal: an operator of single addresses asks the cloud for what its nodes lack, again after what was not answered or throttled,
-// and takes back what is excess, in one request. Method: golden stories; each command prints the effects of one event:
+// Goal: an operator of single addresses asks the cloud for what its nodes lack, again after what was not answered or
+// throttled, and takes back what is excess, in one request. Method: golden stories; each command prints the effects of
+// one event:
 //
 //	term [delay=N] | lead [for=N] | list | after N
 //	node NAME [pre=N] [used=N] [ready]    its resource is new or changes: so many of its pool are used; ready answers marks

@@ -10,9 +10,9 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// Goal: an address that is to be avoided is given to nobody, asked for or not, and who has it from before keeps it, through any number of
-// restarts, until it is released; then nobody gets it any more. Method: a history of a node that avoided nothing and gave out all, on one that
-// does, restored from its own records and from theirs.
+// Goal: an address that is to be avoided is given to nobody, asked for or not, and who has it from before keeps it,
+// through any number of restarts, until it is released; then nobody gets it any more. Method: a history of a node that
+// avoided nothing and gave out all, on one that does, restored from its own records and from theirs.
 func TestAvoid(t *testing.T) {
 	now := time.Unix(1000, 0)
 	block := netip.MustParsePrefix("10.0.0.0/28")
@@ -53,7 +53,8 @@ func TestAvoid(t *testing.T) {
 	if _, _, err := fresh.Allocate(now, pod(1), ipam.Want{Addr: avoided}); !errors.Is(err, ipam.ErrNotInPool) {
 		t.Errorf("asked for: %v", err)
 	}
-	if total, free := fresh.Capacity(now); total != 12 || free != 12 { // without network, router, the avoided one, broadcast
+	// without network, router, the avoided one, broadcast
+	if total, free := fresh.Capacity(now); total != 12 || free != 12 {
 		t.Errorf("%d addresses, %d free", total, free)
 	}
 	if given := fill(fresh); given != 12 {

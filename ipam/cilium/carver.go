@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// carver cuts equally long blocks out of ranges and knows which node holds which. It goes on behind the block given last,
-// range after range; a returned block comes back after the delay.
+// carver cuts equally long blocks out of ranges and knows which node holds which. It goes on behind the block given
+// last, range after range; a returned block comes back after the delay.
 type carver struct {
 	bits   int
 	delay  time.Duration
@@ -50,7 +50,8 @@ func (c *carver) extend(p netip.Prefix) error {
 	return nil
 }
 
-// claim gives holder the next block that is free. Foreign finds a block of somebody else that overlaps one of this carver's.
+// claim gives holder the next block that is free. Foreign finds a block of somebody else that overlaps one of this
+// carver's.
 func (c *carver) claim(now time.Time, holder string, foreign func(netip.Prefix) (netip.Prefix, bool)) (netip.Prefix, error) {
 	c.expire(now)
 	for _, s := range c.ranges {
@@ -62,7 +63,8 @@ func (c *carver) claim(now time.Time, holder string, foreign func(netip.Prefix) 
 	return netip.Prefix{}, fmt.Errorf("%d blocks of length %d in %d ranges: %w", c.capacity(), c.bits, len(c.ranges), ErrNoCIDR)
 }
 
-// search takes the next block of s that is free. A foreign block is passed over as a whole: it may cover 2^60 blocks of s.
+// search takes the next block of s that is free. A foreign block is passed over as a whole: it may cover 2^60 blocks of
+// s.
 func search(s *space.Subnets, foreign func(netip.Prefix) (netip.Prefix, bool)) (netip.Prefix, bool) {
 	var aside []netip.Prefix
 	p, ok := s.Allocate()

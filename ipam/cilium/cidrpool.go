@@ -11,11 +11,13 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// CIDRPool hands out the addresses of the CIDRs that a node holds of one pool and family, CIDR after CIDR in the order in
-// which they came. It is a Node's ledger without routers, under the names of upstream's pool, which knows addresses and no owners.
+// CIDRPool hands out the addresses of the CIDRs that a node holds of one pool and family, CIDR after CIDR in the order
+// in which they came. It is a Node's ledger without routers, under the names of upstream's pool, which knows addresses
+// and no owners.
 //
-// A CIDR that is given back stays attached until the operator no longer shows it; until that has been told it can be reclaimed. A CIDR
-// that vanishes while addresses of it are in use drains: it gives out no more, and is gone with its last address.
+// A CIDR that is given back stays attached until the operator no longer shows it; until that has been told it can be
+// reclaimed. A CIDR that vanishes while addresses of it are in use drains: it gives out no more, and is gone with its
+// last address.
 type CIDRPool struct {
 	ledger  *ipam.BlockLedger
 	options RangeOptions
@@ -35,8 +37,8 @@ func NewCIDRPool(o RangeOptions, pick Picker) *CIDRPool {
 	return p
 }
 
-// UpdatePool makes cidrs what the operator shows. It is refused, and changes nothing, when two of them overlap. Released
-// ones that are still shown stay released; a shown one that drained gives out addresses again.
+// UpdatePool makes cidrs what the operator shows. It is refused, and changes nothing, when two of them overlap.
+// Released ones that are still shown stay released; a shown one that drained gives out addresses again.
 func (p *CIDRPool) UpdatePool(cidrs []netip.Prefix) error {
 	shown, err := normalPrefixes(cidrs)
 	if err != nil {

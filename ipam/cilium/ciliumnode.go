@@ -11,9 +11,9 @@ import (
 	"slices"
 )
 
-// CiliumNode is the part of the CiliumNode resource (cilium.io/v2) that concerns addresses, under the resource's own keys.
-// Whoever writes one back merges it into the stored resource, with the ResourceVersion as the write's precondition: the
-// release handshake is safe only if a write that was decided on an older version fails.
+// CiliumNode is the part of the CiliumNode resource (cilium.io/v2) that concerns addresses, under the resource's own
+// keys. Whoever writes one back merges it into the stored resource, with the ResourceVersion as the write's
+// precondition: the release handshake is safe only if a write that was decided on an older version fails.
 type CiliumNode struct {
 	Metadata ObjectMeta `json:"metadata"`
 	Spec     NodeSpec   `json:"spec"`
@@ -128,8 +128,8 @@ type OperatorStatus struct {
 	Error string `json:"error,omitempty"`
 }
 
-// ParseCiliumNode reads the JSON form. It needs a name and refuses numbers out of range, unknown handshake states and an
-// address that is there twice in different spellings; keys that it does not know are passed over.
+// ParseCiliumNode reads the JSON form. It needs a name and refuses numbers out of range, unknown handshake states and
+// an address that is there twice in different spellings; keys that it does not know are passed over.
 func ParseCiliumNode(text []byte) (*CiliumNode, error) {
 	n := new(CiliumNode)
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -146,7 +146,8 @@ func FuzzParseClaim(f *testing.F) {
 	})
 }
 
-// Goal: what keeps a node's interfaces from being used is told, and nothing else. Method: a table; a VPC with one range is the usual one.
+// Goal: what keeps a node's interfaces from being used is told, and nothing else. Method: a table; a VPC with one range
+// is the usual one.
 func TestValidateENIConfig(t *testing.T) {
 	one, none := netip.MustParsePrefix("10.1.0.0/16"), netip.Prefix{}
 	for _, c := range [...]struct {

@@ -22,14 +22,15 @@ const (
 
 var claimOps = [...]string{OpClaim: "claim", OpReturn: "return"}
 
-// Claim is one entry of the ledger in which the cluster's blocks are given out. The ledger lives in a store that appends
-// entry Version only after entry Version-1; whoever fails to append has been deposed and starts anew from the ledger. A
-// node's resource is written after the ledger. So no two leaders ever show one block to two nodes.
+// Claim is one entry of the ledger in which the cluster's blocks are given out. The ledger lives in a store that
+// appends entry Version only after entry Version-1; whoever fails to append has been deposed and starts anew from the
+// ledger. A node's resource is written after the ledger. So no two leaders ever show one block to two nodes.
 type Claim struct {
 	// Version counts from 1 without gaps.
 	Version uint64
 	Op      ClaimOp
-	// Pool and Node contain no white space. Node is one incarnation: a node that comes again under its name is another one.
+	// Pool and Node contain no white space. Node is one incarnation: a node that comes again under its name is another
+	// one.
 	Pool, Node string
 	CIDR       netip.Prefix
 	// At has nanosecond resolution and is UTC.

@@ -85,8 +85,8 @@ func (l *claimLedger) take(pool, node string, cidr netip.Prefix) error {
 	return nil
 }
 
-// elsewhere is the first other pool of which a block that overlaps cidr is held or cooling, and that block; "" for none.
-// Ranges may have moved from one pool to another while nodes hold blocks of them.
+// elsewhere is the first other pool of which a block that overlaps cidr is held or cooling, and that block; "" for
+// none. Ranges may have moved from one pool to another while nodes hold blocks of them.
 func (l *claimLedger) elsewhere(pool string, cidr netip.Prefix) (string, netip.Prefix) {
 	for _, name := range l.names {
 		if name == pool {

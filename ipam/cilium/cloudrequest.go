@@ -30,8 +30,8 @@ type (
 // CloudAnswered answers a request to the cloud, once.
 type CloudAnswered struct {
 	ID uint64
-	// Err is why it failed, or nil. Unknown: nobody knows whether it was performed. Throttled: it was not, as there were too
-	// many requests.
+	// Err is why it failed, or nil. Unknown: nobody knows whether it was performed. Throttled: it was not, as there were
+	// too many requests.
 	Err                error
 	Unknown, Throttled bool
 	// Addresses are those that the node has, of ListAddresses, or that it got, of AssignAddresses, also where there was an
@@ -71,9 +71,9 @@ type Interface struct {
 	Units int
 }
 
-// Place says on which interface a node gets more addresses, and how many: on the first one with room for more than it has, of
-// most, and on a new one without a name where there is none. It never asks for more than the left ones that there are, as EC2
-// gives all or none (pkg/aws/eni, PrepareIPAllocation); a new interface takes one for itself.
+// Place says on which interface a node gets more addresses, and how many: on the first one with room for more than it
+// has, of most, and on a new one without a name where there is none. It never asks for more than the left ones that
+// there are, as EC2 gives all or none (pkg/aws/eni, PrepareIPAllocation); a new interface takes one for itself.
 func Place(interfaces []Interface, count, most, left int) (id string, n int) {
 	for _, i := range interfaces {
 		if room := most - i.Units; room > 0 {

@@ -30,9 +30,9 @@ type ClusterPoolConfig struct {
 
 // ClusterPool carves one pod CIDR of each family per node out of the cluster's ranges.
 //
-// Restore it before use: Apply the ledger, Adopt what nodes show, FinishRestore; Assign refuses before that. Append what
-// Assign and Unassign return to the ledger (Claim) before anything else learns about it. Nodes are named by incarnation
-// (ObjectMeta.Incarnation), and a CIDR is written only to the incarnation that it was assigned to.
+// Restore it before use: Apply the ledger, Adopt what nodes show, FinishRestore; Assign refuses before that. Append
+// what Assign and Unassign return to the ledger (Claim) before anything else learns about it. Nodes are named by
+// incarnation (ObjectMeta.Incarnation), and a CIDR is written only to the incarnation that it was assigned to.
 type ClusterPool struct {
 	cfg    ClusterPoolConfig
 	claims claimLedger
@@ -91,9 +91,9 @@ func (p *ClusterPool) Apply(c Claim) error {
 	return p.claims.apply(c)
 }
 
-// Adopt takes the CIDRs that a node shows. What the ledger does not know is entered, in the ranges or not, and has to be
-// appended. A CIDR that another node holds or overlaps stays the other's; the error wraps ErrCIDRTaken and tells, and the
-// node's other CIDRs are adopted all the same.
+// Adopt takes the CIDRs that a node shows. What the ledger does not know is entered, in the ranges or not, and has to
+// be appended. A CIDR that another node holds or overlaps stays the other's; the error wraps ErrCIDRTaken and tells,
+// and the node's other CIDRs are adopted all the same.
 func (p *ClusterPool) Adopt(now time.Time, node string, cidrs []netip.Prefix) (entries []Claim, err error) {
 	for _, cidr := range cidrs {
 		more, refused := p.claims.adopt(now, string(DeriveFamily(space.Normal(cidr).Addr())), node, cidr)
@@ -166,8 +166,8 @@ func (p *ClusterPool) FreeAt(now time.Time) time.Time {
 // complete only together with that version.
 func (p *ClusterPool) Records() []Claim { return p.claims.records() }
 
-// Restate is all that this ledger says, as its next entries, which have to be appended: a ledger that begins with the first of them is
-// whole. None where nothing is held.
+// Restate is all that this ledger says, as its next entries, which have to be appended: a ledger that begins with the
+// first of them is whole. None where nothing is held.
 func (p *ClusterPool) Restate() []Claim { return p.claims.restate() }
 
 // hasFree reports whether a claim at now would succeed.

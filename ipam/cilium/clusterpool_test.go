@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Nine blocks are all given out, the pool grows by a tenth, and more nodes come: nobody gets a live block, with a restart
-// in between and without.
+// Nine blocks are all given out, the pool grows by a tenth, and more nodes come: nobody gets a live block, with a
+// restart in between and without.
 func TestExtensionReissuesNothing(t *testing.T) {
 	make9 := func(more ...string) *ClusterPool {
 		c := ClusterPoolConfig{MaskSize4: 24}

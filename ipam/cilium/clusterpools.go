@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// ClusterPools is a ClusterPool that is asked as a PoolOperator is: each node gets one CIDR of each family, whatever its pods ask for. It
-// is carried in the same field of the resource as the CIDRs of named pools, so that whoever drives an operator drives either.
+// ClusterPools is a ClusterPool that is asked as a PoolOperator is: each node gets one CIDR of each family, whatever
+// its pods ask for. It is carried in the same field of the resource as the CIDRs of named pools, so that whoever drives
+// an operator drives either.
 type ClusterPools struct {
 	*ClusterPool
 	ranges []netip.Prefix

@@ -72,7 +72,8 @@ func containsNormal(p netip.Prefix, a netip.Addr) bool {
 	return p.Contains(a) || a.Is4() && p.Contains(netip.AddrFrom16(a.As16()))
 }
 
-// A cluster's pool of any configuration is refused, or gives nodes different blocks of the right length out of its ranges.
+// A cluster's pool of any configuration is refused, or gives nodes different blocks of the right length out of its
+// ranges.
 func FuzzPoolConfigs(f *testing.F) {
 	f.Add("10.0.0.0/8", "fd00::/104", 24, 120)
 	f.Add("10.0.0.0/30", "", 31, 0)

@@ -62,7 +62,8 @@ func (oneCIDR) Excess(int) []netip.Prefix { return nil }
 // Refused implements Demand.
 func (oneCIDR) Refused(time.Time, ipam.Owner) {}
 
-// Demands are what a node wants of all pools. They look at the node's allocator, and so they belong to whoever owns that.
+// Demands are what a node wants of all pools. They look at the node's allocator, and so they belong to whoever owns
+// that.
 type Demands struct {
 	alloc *Node
 	pools []string
@@ -84,8 +85,8 @@ func (d *Demands) Refused(now time.Time, pool string, o ipam.Owner) {
 	d.of[max(slices.Index(d.pools, pool), 0)].Refused(now, o)
 }
 
-// Look is what an agent needs that has these blocks; six says that its pods have addresses of IPv6. Of pools beside the default
-// one nothing is asked while nothing is needed.
+// Look is what an agent needs that has these blocks; six says that its pods have addresses of IPv6. Of pools beside the
+// default one nothing is asked while nothing is needed.
 func (d *Demands) Look(now time.Time, held []ipam.Block, idle, six bool) AgentSeen {
 	a := AgentSeen{Idle: idle}
 	d.leases, d.blocks = d.alloc.Len(), len(d.alloc.Blocks())

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Picker makes every free decision; sim/engine's Chooser is one, and Spread one for programs. Pick returns a number in 0..n-1
-// for n >= 1.
+// Picker makes every free decision; sim/engine's Chooser is one, and Spread one for programs. Pick returns a number in
+// 0..n-1 for n >= 1.
 type Picker interface {
 	Pick(label string, n int) int
 }
@@ -25,8 +25,8 @@ type Locker interface {
 	Unlock()
 }
 
-// Owner is told what an IPAM does. Callbacks come from NewIPAM and from a NodeStore's Update and Delete; they must not call
-// either of them.
+// Owner is told what an IPAM does. Callbacks come from NewIPAM and from a NodeStore's Update and Delete; they must not
+// call either of them.
 type Owner interface {
 	// K8sEventReceived counts an event of the node's own resource: scope is "CiliumNode", action "create", "update" or
 	// "delete". It is not valid when it was refused, and equal when it changed nothing.

@@ -1,22 +1,23 @@
-// Package cilium is Cilium's way of giving out addresses: nodes get ranges or lists of addresses from an operator, and an
-// agent picks from them at random.
+// Package cilium is Cilium's way of giving out addresses: nodes get ranges or lists of addresses from an operator, and
+// an agent picks from them at random.
 //
-// It never talks to a store, a cloud, the kernel or other nodes, and starts no goroutine: time, picks, UUIDs, routes and
-// resources come in, results and actions go out. The wiring of these addresses is vppwire/mode.
+// It never talks to a store, a cloud, the kernel or other nodes, and starts no goroutine: time, picks, UUIDs, routes
+// and resources come in, results and actions go out. The wiring of these addresses is vppwire/mode.
 //
-// Start at Node for the pods of one node: a ledger whose blocks are CIDRRanges, and NodeDemand for what it needs. IPAM has the
-// names of cilium/cilium's pkg/ipam (1.7) and asks a CIDRRange, a CiliumNode's pool (NodeStore) or named pools (MultiPool), which
-// are Nodes' ledgers without routers. The other side is Operator for CiliumNode pools, and ClusterPool for node CIDRs and
-// PoolOperator for named pools, both over one ledger of claims.
+// Start at Node for the pods of one node: a ledger whose blocks are CIDRRanges, and NodeDemand for what it needs. IPAM
+// has the names of cilium/cilium's pkg/ipam (1.7) and asks a CIDRRange, a CiliumNode's pool (NodeStore) or named pools
+// (MultiPool), which are Nodes' ledgers without routers. The other side is Operator for CiliumNode pools, and
+// ClusterPool for node CIDRs and PoolOperator for named pools, both over one ledger of claims.
 //
-// What runs both sides are machines, of which each is one life: an event and the time go in, effects come out for a driver to
-// perform. PoolTerm and Requester work on named pools and node CIDRs, AddressTerm and AddressAgent on CiliumNode pools. A
-// request has one answer; one that did not come is unknown, never failed.
+// What runs both sides are machines, of which each is one life: an event and the time go in, effects come out for a
+// driver to perform. PoolTerm and Requester work on named pools and node CIDRs, AddressTerm and AddressAgent on
+// CiliumNode pools. A request has one answer; one that did not come is unknown, never failed.
 //
 // A released address may come back at once; a block of a cluster's range only after a delay, if one is set. Two-sided
 // states are safe under crashes and late messages if writes to resources carry a version as precondition: the release
 // handshake (HandshakeState), and the ledger of blocks (Claim), which decides between leaders. The cloud must not give
-// an address anew while a call that frees it is on its way. Only IPAM with Configuration.Lock is safe for concurrent use.
+// an address anew while a call that frees it is on its way. Only IPAM with Configuration.Lock is safe for concurrent
+// use.
 //
 // It differs from cilium/cilium on purpose:
 //   - Blacklisted addresses are passed over before a pick. (Upstream takes them, and a blacklisted net drains the pool.)

@@ -15,7 +15,8 @@ type Effect interface {
 
 // Requests about resources. IDs are never used twice in one life of a machine.
 type (
-	// WriteResource replaces a resource. It must not be applied unless the stored one has Object's UID and ResourceVersion.
+	// WriteResource replaces a resource. It must not be applied unless the stored one has Object's UID and
+	// ResourceVersion.
 	WriteResource struct {
 		ID     uint64
 		Object Object

@@ -90,9 +90,9 @@ func (e ENIError) Error() string {
 	return e.What
 }
 
-// ValidateENIConfig reports, in the order of identifiers, what keeps the node's interfaces from being used: an interface
-// whose VPC has no primary range or an empty further one, a pool address whose interface is unknown or does not carry it. A VPC
-// without further ranges is the usual one. Errors come joined.
+// ValidateENIConfig reports, in the order of identifiers, what keeps the node's interfaces from being used: an
+// interface whose VPC has no primary range or an empty further one, a pool address whose interface is unknown or does
+// not carry it. A VPC without further ranges is the usual one. Errors come joined.
 func ValidateENIConfig(n *CiliumNode) error {
 	var errs []error
 	for _, id := range slices.Sorted(maps.Keys(n.Status.ENI.ENIs)) {

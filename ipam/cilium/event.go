@@ -78,8 +78,8 @@ type (
 		Why     string
 		Object  Object
 	}
-	// Stored answers a request to the ledger. Revision is that of the entry that was written; Entries are what was read, in
-	// order of their keys.
+	// Stored answers a request to the ledger. Revision is that of the entry that was written; Entries are what was read,
+	// in order of their keys.
 	Stored struct {
 		ID       uint64
 		Outcome  ipam.Outcome

@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// ExpiringNode is an AddressNode whose addresses an AddressAgent chooses, as Cilium's plugin asks its agent for one: it expires
-// unless a pod has it in time.
+// ExpiringNode is an AddressNode whose addresses an AddressAgent chooses, as Cilium's plugin asks its agent for one: it
+// expires unless a pod has it in time.
 type ExpiringNode struct {
 	*AddressNode
 	agent *AddressAgent
@@ -44,7 +44,8 @@ func (n *ExpiringNode) Capacity(now time.Time) (total, free int) {
 	return total, free
 }
 
-// free are the addresses that a pod which comes could get: those that the agent has taken over and no plugin has asked for.
+// free are the addresses that a pod which comes could get: those that the agent has taken over and no plugin has asked
+// for.
 func (a *AddressAgent) free() (list []netip.Addr) {
 	if !a.view.exists() || !a.restored {
 		return nil
@@ -151,7 +152,8 @@ func (a *AddressAgent) account() {
 	}
 }
 
-// Waiting are the addresses that are kept for pods to come, ascending: no other pod gets them before their time is over.
+// Waiting are the addresses that are kept for pods to come, ascending: no other pod gets them before their time is
+// over.
 func (a *AddressAgent) Waiting() (list []netip.Addr) {
 	for _, o := range a.owners() {
 		if x := a.asked[o]; x.uuid == "" || a.now.Before(x.until) {

@@ -13,9 +13,9 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// Goal: damaged input is refused with one line that says what is wrong, or serves; never does it cost a live lease, free
-// an address that is in use, or enter what cannot be read back.
-// Method: a good text in which a part is replaced, and configurations made of arbitrary texts and numbers.
+// Goal: damaged input is refused with one line that says what is wrong, or serves; never does it cost a live lease,
+// free an address that is in use, or enter what cannot be read back. Method: a good text in which a part is replaced,
+// and configurations made of arbitrary texts and numbers.
 
 // damaged is text with cut bytes at a place replaced by junk.
 func damaged(text string, at, cut uint16, junk string) string {
@@ -181,8 +181,8 @@ func FuzzAdopt(f *testing.F) {
 	})
 }
 
-// A damaged journal costs at most the records that are damaged: each is refused alone, changes nothing, and never takes an
-// address from its owner.
+// A damaged journal costs at most the records that are damaged: each is refused alone, changes nothing, and never takes
+// an address from its owner.
 func FuzzDamagedJournal(f *testing.F) {
 	f.Add(uint16(0), uint16(0), "")
 	f.Add(uint16(30), uint16(5), "10.1.0.7")

@@ -1,7 +1,7 @@
 package cilium
 
-// HandshakeState is how far operator and agent are in giving one address back to the cloud. It stands in the CiliumNode's
-// status.ipam.release-ips; an address without entry has the empty state.
+// HandshakeState is how far operator and agent are in giving one address back to the cloud. It stands in the
+// CiliumNode's status.ipam.release-ips; an address without entry has the empty state.
 type HandshakeState string
 
 // Handshake states, in the order of a release that goes through.

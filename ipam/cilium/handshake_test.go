@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Goal: whatever crashes when, and however late messages arrive, no pod's address is ever freed, each write is one that its
-// side may do, and once things calm down no handshake entry, need or excess is left.
-// Method: one agent, one operator, the API server (writes with a version as precondition), the cloud, and calls that arrive
-// late or whose reply is lost; each side may crash. A breadth-first search takes every order of the first steps, comparing
-// states by all that can matter later; seeded walks go on for long. At ends the world is driven to rest.
+// Goal: whatever crashes when, and however late messages arrive, no pod's address is ever freed, each write is one that
+// its side may do, and once things calm down no handshake entry, need or excess is left. Method: one agent, one
+// operator, the API server (writes with a version as precondition), the cloud, and calls that arrive late or whose
+// reply is lost; each side may crash. A breadth-first search takes every order of the first steps, comparing states by
+// all that can matter later; seeded walks go on for long. At ends the world is driven to rest.
 
 // step is one thing that can happen; it reports false when it cannot now.
 type hsStep struct {
@@ -190,8 +190,8 @@ func TestHandshakeSurvivesLongWays(t *testing.T) {
 	}
 }
 
-// What the agent has agreed to is freed although it is needed again: a call of an operator before this one may be on its
-// way. A mark is taken back.
+// What the agent has agreed to is freed although it is needed again: a call of an operator before this one may be on
+// its way. A mark is taken back.
 func TestOnlyMarksAreTakenBack(t *testing.T) {
 	for state, want := range map[HandshakeState]string{
 		ReadyForRelease:  "[n1 free 10.0.0.3 n1 allocate 1]",

@@ -119,8 +119,8 @@ func (w *hsWorld) orphan(by Actor) {
 	}
 }
 
-// provide adds addresses to the cloud's side: the lowest that are not there. A cloud does not give an address whose release
-// is still on its way; that is an assumption of the protocol.
+// provide adds addresses to the cloud's side: the lowest that are not there. A cloud does not give an address whose
+// release is still on its way; that is an assumption of the protocol.
 func (w *hsWorld) provide(count int) AllocationMap {
 	given := make(AllocationMap)
 	for _, a := range hsAddrs {

@@ -28,8 +28,9 @@ type IPAM struct {
 	clock       time.Time
 }
 
-// NewIPAM returns an IPAM for the configured mode. With a CiliumNode's pool it asks owner to create the resource first, and
-// allocation fails until the Store has seen it; from then on owner counts the events of the Store's resource. Owner may be nil.
+// NewIPAM returns an IPAM for the configured mode. With a CiliumNode's pool it asks owner to create the resource first,
+// and allocation fails until the Store has seen it; from then on owner counts the events of the Store's resource. Owner
+// may be nil.
 func NewIPAM(nodeAddressing NodeAddressing, c Configuration, owner Owner) (*IPAM, error) {
 	if c.Pick == nil {
 		return nil, errors.New("IPAM: a Picker is needed")
@@ -132,7 +133,8 @@ func (ipam *IPAM) lock() func() {
 	return ipam.cfg.Lock.Unlock
 }
 
-// AllocateIP allocates exactly ip. The error is a BlacklistedError, ErrIPv4Disabled, ErrIPv6Disabled, or the allocator's.
+// AllocateIP allocates exactly ip. The error is a BlacklistedError, ErrIPv4Disabled, ErrIPv6Disabled, or the
+// allocator's.
 func (ipam *IPAM) AllocateIP(ip netip.Addr, owner string) (err error) {
 	defer ipam.lock()()
 	ip = space.NormalAddr(ip)

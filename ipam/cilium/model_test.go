@@ -51,10 +51,9 @@ func (m *model) release(a netip.Addr) {
 	delete(m.uuid, a)
 }
 
-// Goal: an IPAM allocates only what is free and not blacklisted, all or nothing over both families; timers release exactly
-// what they should; nothing is lost or counted twice.
-// Method: rapid drives it over two tiny ranges beside a model that looks at every address; after each step Dump must be
-// the model.
+// Goal: an IPAM allocates only what is free and not blacklisted, all or nothing over both families; timers release
+// exactly what they should; nothing is lost or counted twice. Method: rapid drives it over two tiny ranges beside a
+// model that looks at every address; after each step Dump must be the model.
 func TestIPAMAgreesWithTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{owner: make(map[netip.Addr]string), timer: make(map[netip.Addr]time.Time), uuid: make(map[netip.Addr]string)}

@@ -150,8 +150,8 @@ func (m *MultiPool) ReleaseIP(pool string, ip netip.Addr) bool {
 	return p != nil && m.enabled(f) && p.half[f.at()].Release(space.NormalAddr(ip))
 }
 
-// Update takes what the operator shows. CIDRs of a disabled family are passed over. An error tells about pools whose CIDRs
-// overlap, which stay as they were; all others are taken.
+// Update takes what the operator shows. CIDRs of a disabled family are passed over. An error tells about pools whose
+// CIDRs overlap, which stay as they were; all others are taken.
 func (m *MultiPool) Update(allocated []PoolAllocation) error {
 	shown := make(map[string][2][]netip.Prefix)
 	for _, a := range allocated {
@@ -183,8 +183,9 @@ func (m *MultiPool) Update(allocated []PoolAllocation) error {
 // a block back, fails then.
 func (m *MultiPool) FinishRestore() { m.restored = true }
 
-// Sync gives back CIDRs that are not needed and returns what the node's resource should say now: the demand of each pool
-// with any, and the CIDRs that the node keeps, both in the order of names. It counts as told, unless Refused says otherwise.
+// Sync gives back CIDRs that are not needed and returns what the node's resource should say now: the demand of each
+// pool with any, and the CIDRs that the node keeps, both in the order of names. It counts as told, unless Refused says
+// otherwise.
 func (m *MultiPool) Sync(now time.Time) (requested []PoolRequest, allocated []PoolAllocation) {
 	for _, name := range slices.Sorted(maps.Keys(m.pools)) {
 		p := m.pools[name]

@@ -86,8 +86,8 @@ func TestNothingIsGivenBackBeforeTheRestore(t *testing.T) {
 	}
 }
 
-// What a node gives back is what its operator would not have given: the CIDRs that stay have the needed addresses, and without
-// any one more of the idle ones they would not.
+// What a node gives back is what its operator would not have given: the CIDRs that stay have the needed addresses, and
+// without any one more of the idle ones they would not.
 func TestExcessIsWhatTheOperatorWouldNotGive(t *testing.T) {
 	for _, c := range []struct{ used, needed, stay int }{
 		{0, 0, 0}, {0, 1, 1}, {2, 0, 1}, {2, 14, 1}, {2, 15, 2}, {2, 28, 2}, {2, 29, 3}, {2, 100, 3}, {16, 20, 2},

@@ -70,8 +70,9 @@ func (ipam *IPAM) blacklisted(r *AllocationResult) bool {
 	return ok
 }
 
-// AllocateNext allocates an address of each enabled family, or of the one that family names, all or nothing: with an error
-// no address is allocated and both results are nil. A family that is disabled, or unknown, gives nil without an error.
+// AllocateNext allocates an address of each enabled family, or of the one that family names, all or nothing: with an
+// error no address is allocated and both results are nil. A family that is disabled, or unknown, gives nil without an
+// error.
 func (ipam *IPAM) AllocateNext(family, owner string) (ipv4Result, ipv6Result *AllocationResult, err error) {
 	defer ipam.lock()()
 	return ipam.nextPair(family, owner)

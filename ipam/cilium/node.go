@@ -16,25 +16,26 @@ type NodeConfig struct {
 	// Expiration is how long a lease lasts that nobody confirms; 0 for ever. Leases that Apply replays count as confirmed:
 	// after a restart nobody knows any more who is late and who is there.
 	Expiration time.Duration
-	// Keep names addresses of a block that no pod gets, besides its first, its last and the router's; nil for none. It must
-	// give the same answer for the same block each time.
+	// Keep names addresses of a block that no pod gets, besides its first, its last and the router's; nil for none. It
+	// must give the same answer for the same block each time.
 	Keep func(block netip.Prefix) []netip.Addr
-	// Avoid names addresses that no pod gets any more, for nodes whose history may hold pods that have them: such a lease is restored,
-	// and lasts until it is released. nil for none; like Keep otherwise.
+	// Avoid names addresses that no pod gets any more, for nodes whose history may hold pods that have them: such a lease
+	// is restored, and lasts until it is released. nil for none; like Keep otherwise.
 	Avoid func(block netip.Prefix) []netip.Addr
 	// FirstRouter gives the router the first address of a block that is not kept, instead of any.
 	FirstRouter bool
-	// PoolOf names the pool of a block, for a node with several: Want.Pool asks for one of them. nil: all are of DefaultPool.
+	// PoolOf names the pool of a block, for a node with several: Want.Pool asks for one of them. nil: all are of
+	// DefaultPool.
 	PoolOf func(block netip.Prefix) string
 }
 
-// Node gives out the pod addresses of one node the way Cilium's host-scope mode does: a search in a block starts anywhere
-// and goes up, and a released address may come back at once. The router's address is picked like a pod's when the block
-// is new, and stays. It is not safe for concurrent use.
+// Node gives out the pod addresses of one node the way Cilium's host-scope mode does: a search in a block starts
+// anywhere and goes up, and a released address may come back at once. The router's address is picked like a pod's when
+// the block is new, and stays. It is not safe for concurrent use.
 //
-// Blocks are tried in SetBlocks order. They may overlap only with draining ones: then an address held in one is taken in
-// the other. SetBlocks refuses a prefix without room for a router and a pod, and a new block for whose router draining blocks
-// leave no address.
+// Blocks are tried in SetBlocks order. They may overlap only with draining ones: then an address held in one is taken
+// in the other. SetBlocks refuses a prefix without room for a router and a pod, and a new block for whose router
+// draining blocks leave no address.
 type Node struct {
 	*ipam.BlockLedger
 	timers deadlines[ipam.Owner]

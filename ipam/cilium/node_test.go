@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Goal: Node does exactly what its slow twin does, and a crash anywhere yields an earlier state.
-// Method: rapid drives both with few owners and small, overlapping blocks, so that every corner is near; both decide with
-// the same stream of picks. The records of every step are replayed into fresh nodes.
+// Goal: Node does exactly what its slow twin does, and a crash anywhere yields an earlier state. Method: rapid drives
+// both with few owners and small, overlapping blocks, so that every corner is near; both decide with the same stream of
+// picks. The records of every step are replayed into fresh nodes.
 
 var (
 	universe = []netip.Prefix{

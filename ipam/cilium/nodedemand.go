@@ -72,8 +72,8 @@ func (n *Node) own(pool string) (sum int) {
 	return sum
 }
 
-// Excess lists active blocks of the demand's pool that n can give back and still have needed addresses: without leases, the last one first, and
-// never all of them while needed is above 0.
+// Excess lists active blocks of the demand's pool that n can give back and still have needed addresses: without leases,
+// the last one first, and never all of them while needed is above 0.
 func (d *NodeDemand) Excess(n *Node, needed int) []netip.Prefix {
 	return excess(n.BlockLedger, needed, func(block netip.Prefix) bool { return n.in(block, d.Pool) })
 }

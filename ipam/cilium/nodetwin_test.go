@@ -9,7 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// slowNode knows nothing about blocks but their routers; it looks at addresses one by one and works everything out anew.
+// slowNode knows nothing about blocks but their routers; it looks at addresses one by one and works everything out
+// anew.
 type slowNode struct {
 	cfg              NodeConfig
 	active, draining []netip.Prefix

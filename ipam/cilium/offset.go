@@ -27,8 +27,8 @@ func AddOffset(base netip.Addr, offset uint64) (netip.Addr, error) {
 	return space.Add(base, offset)
 }
 
-// AddrOffset is the inverse of AddOffset: how far addr is above base. It is an error when addr is below base, of another
-// family, or more than 2^64-1 above.
+// AddrOffset is the inverse of AddOffset: how far addr is above base. It is an error when addr is below base, of
+// another family, or more than 2^64-1 above.
 func AddrOffset(base, addr netip.Addr) (uint64, error) {
 	n, ok := space.Distance(base, addr)
 	if !ok {

@@ -103,8 +103,9 @@ func (o *Operator) Listed(now time.Time, name string, addresses AllocationMap) [
 	return o.step(now, m, false)
 }
 
-// Allocated is the outcome of an ActAllocate: the addresses that the node got, also when there was an error. After an error
-// the next attempt comes with the node's next success or Resync, after fewer addresses than asked for with Resync.
+// Allocated is the outcome of an ActAllocate: the addresses that the node got, also when there was an error. After an
+// error the next attempt comes with the node's next success or Resync, after fewer addresses than asked for with
+// Resync.
 func (o *Operator) Allocated(now time.Time, name string, addresses AllocationMap, err error) []Action {
 	m := o.nodes[name]
 	if m == nil {
@@ -155,7 +156,8 @@ func (m *managed) tell(err error) {
 	}
 }
 
-// Resync looks at every node, the largest need first and then by name, and marks excess addresses. Call it at intervals.
+// Resync looks at every node, the largest need first and then by name, and marks excess addresses. Call it at
+// intervals.
 func (o *Operator) Resync(now time.Time) (actions []Action) {
 	names := o.Names()
 	needed := make(map[string]int, len(names))
@@ -194,8 +196,8 @@ func (m *managed) stats() NodeStats {
 	return s
 }
 
-// pool is what the node's pool should be: what the cloud has, without what was released and may be back already. Such an
-// address has to leave the pool first, so that the agent forgets the entry.
+// pool is what the node's pool should be: what the cloud has, without what was released and may be back already. Such
+// an address has to leave the pool first, so that the agent forgets the entry.
 func (m *managed) pool() AllocationMap {
 	if m.cloud == nil {
 		return m.node.Spec.IPAM.Pool

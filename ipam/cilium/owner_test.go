@@ -21,8 +21,8 @@ func (o *ledgerOwner) K8sEventProcessed(scope, action string, status bool) {
 
 func (o *ledgerOwner) UpdateCiliumNodeResource() { o.told = append(o.told, "write resource") }
 
-// The resource is asked for before anything is allocated, and each of its events is counted once; a deleted resource stops
-// allocation and takes no lease.
+// The resource is asked for before anything is allocated, and each of its events is counted once; a deleted resource
+// stops allocation and takes no lease.
 func TestOwnerCountsEvents(t *testing.T) {
 	store, err := NewNodeStore(StoreConfig{Name: "n", Pick: new(scatter)})
 	if err != nil {

@@ -38,7 +38,8 @@ func (p pending[K]) next() (first time.Time) {
 	return first
 }
 
-// NeededIPCeil is the smallest multiple of preAlloc that leaves preAlloc addresses beyond numIP; numIP when preAlloc is 0.
+// NeededIPCeil is the smallest multiple of preAlloc that leaves preAlloc addresses beyond numIP; numIP when preAlloc is
+// 0.
 func NeededIPCeil(numIP, preAlloc int) int {
 	if preAlloc <= 0 {
 		return numIP

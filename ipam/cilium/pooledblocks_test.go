@@ -13,8 +13,9 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 )
 
-// Goal: a node with blocks of several pools gives each owner an address of the pool that it asked for or none, and asks for each pool what
-// the owners of that pool need alone. Method: random owners that come and go, against counts kept beside.
+// Goal: a node with blocks of several pools gives each owner an address of the pool that it asked for or none, and asks
+// for each pool what the owners of that pool need alone. Method: random owners that come and go, against counts kept
+// beside.
 func TestBlocksOfSeveralPools(t *testing.T) {
 	pools := map[string]netip.Prefix{"default": netip.MustParsePrefix("10.1.0.0/28"), "blue": netip.MustParsePrefix("10.1.1.0/28"), "red": netip.MustParsePrefix("10.1.2.0/29")}
 	names := []string{"default", "blue", "red"}

@@ -20,8 +20,8 @@ type PoolOperatorConfig struct {
 	Range RangeOptions
 }
 
-// PoolOperator gives CIDRs of named pools to nodes that ask for addresses. Restore it as a ClusterPool; the ledger's pools
-// are named "pool/family".
+// PoolOperator gives CIDRs of named pools to nodes that ask for addresses. Restore it as a ClusterPool; the ledger's
+// pools are named "pool/family".
 type PoolOperator struct {
 	cfg    PoolOperatorConfig
 	claims claimLedger
@@ -103,9 +103,9 @@ func (o *PoolOperator) Reconcile(now time.Time, n *CiliumNode) (allocated []Pool
 	return o.allocated(node), entries, errors.Join(errs...)
 }
 
-// Wrote says that what Reconcile returned for n has been stored, or seen: what n shows now and not later was given back.
-// Without it a block that a node gives back before anybody has looked would be shown once more. From then on Reconcile
-// must not be given a view from before n: it would look as if the node had given back what n brought.
+// Wrote says that what Reconcile returned for n has been stored, or seen: what n shows now and not later was given
+// back. Without it a block that a node gives back before anybody has looked would be shown once more. From then on
+// Reconcile must not be given a view from before n: it would look as if the node had given back what n brought.
 func (o *PoolOperator) Wrote(n *CiliumNode) { o.observe(n) }
 
 // observe marks the blocks of n that it shows, and returns them all with their pool.

@@ -138,8 +138,8 @@ func TestDeposedOperatorShowsNothing(t *testing.T) {
 	}
 }
 
-// Goal: what an operator restates is a whole ledger, by itself and behind all entries before it. Method: an operator with blocks held, given back
-// and cooling, and two others that read the one and the other.
+// Goal: what an operator restates is a whole ledger, by itself and behind all entries before it. Method: an operator
+// with blocks held, given back and cooling, and two others that read the one and the other.
 func TestRestatedLedgerIsWhole(t *testing.T) {
 	fresh := func() *PoolOperator {
 		o, err := NewPoolOperator(PoolOperatorConfig{ReuseDelay: time.Hour})

@@ -92,9 +92,9 @@ func (w *pWorld) rest(t *testing.T, how []string) {
 	}
 }
 
-// Goal: no address is ever in use twice or outside of its node's blocks, whatever agents and operators do with old views;
-// and once things calm down nobody changes anything any more.
-// Method: seeded walks over all steps of three agents and up to two operators, one of them deposed without knowing.
+// Goal: no address is ever in use twice or outside of its node's blocks, whatever agents and operators do with old
+// views; and once things calm down nobody changes anything any more. Method: seeded walks over all steps of three
+// agents and up to two operators, one of them deposed without knowing.
 func TestPoolsAreSafe(t *testing.T) {
 	claims, returns, allocated := 0, 0, 0
 	for walk := range 600 {

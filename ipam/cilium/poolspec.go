@@ -20,8 +20,8 @@ func poolName(name string) bool { return word(name) && !strings.Contains(name, "
 
 func ledgerPool(pool string, f Family) string { return pool + "/" + string(f) }
 
-// UpsertPool makes or extends a pool. Ranges may be added; a range that is gone, a changed length, and ranges that overlap
-// those of any pool are refused, and nothing has changed then.
+// UpsertPool makes or extends a pool. Ranges may be added; a range that is gone, a changed length, and ranges that
+// overlap those of any pool are refused, and nothing has changed then.
 func (o *PoolOperator) UpsertPool(name string, spec PoolSpec) error {
 	if !poolName(name) {
 		return fmt.Errorf("pool %q: not a name", name)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// pWorld is a cluster with named pools: nodes with agents and pods, operators that fail over, a ledger, an API server whose
-// writes have a version as precondition, and writes that arrive late.
+// pWorld is a cluster with named pools: nodes with agents and pods, operators that fail over, a ledger, an API server
+// whose writes have a version as precondition, and writes that arrive late.
 type pWorld struct {
 	now     time.Time
 	ledger  []Claim

@@ -17,8 +17,8 @@ type RangeOptions struct {
 	AllowFirst, AllowLast bool
 }
 
-// CIDRRange gives out the addresses of one CIDR: each search starts where Pick says and goes up, with a wrap at the end.
-// A released address may be given out again at once.
+// CIDRRange gives out the addresses of one CIDR: each search starts where Pick says and goes up, with a wrap at the
+// end. A released address may be given out again at once.
 type CIDRRange struct {
 	cidr  netip.Prefix
 	skip  uint64 // addresses of cidr below the first that is given out
@@ -28,7 +28,8 @@ type CIDRRange struct {
 	first uint32 // the first address that is given out, IPv4
 	pick  Picker
 	taken space.Bitmap // offsets from the first address
-	// shut is what a search passes over, taken or excluded. Both are nil while nothing is excluded: taken says it all then.
+	// shut is what a search passes over, taken or excluded. Both are nil while nothing is excluded: taken says it all
+	// then.
 	shut, excluded *space.Bitmap
 }
 
@@ -179,8 +180,8 @@ func (r *CIDRRange) Release(ip netip.Addr) bool {
 	return true
 }
 
-// Exclude keeps the addresses of p from being picked. What is allocated stays allocated, and is not picked again after its
-// release.
+// Exclude keeps the addresses of p from being picked. What is allocated stays allocated, and is not picked again after
+// its release.
 func (r *CIDRRange) Exclude(p netip.Prefix) {
 	first, last, ok := r.span(p)
 	if !ok {

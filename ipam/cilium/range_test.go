@@ -71,8 +71,8 @@ func (s *slowRange) allocate(a netip.Addr) error {
 	return nil
 }
 
-// Goal: CIDRRange does exactly what its slow twin does, with exclusions at any time, and never gives out an excluded one.
-// Method: rapid drives both over small CIDRs of both families, with the same stream of picks.
+// Goal: CIDRRange does exactly what its slow twin does, with exclusions at any time, and never gives out an excluded
+// one. Method: rapid drives both over small CIDRs of both families, with the same stream of picks.
 func TestRangeAgreesWithItsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cidr := netip.MustParsePrefix(rapid.SampledFrom([]string{

@@ -6,16 +6,17 @@ import (
 	"slices"
 )
 
-// releasedCIDR is a CIDR that was given back. Once that has been told, it is the operator's, whatever an older view shows.
+// releasedCIDR is a CIDR that was given back. Once that has been told, it is the operator's, whatever an older view
+// shows.
 type releasedCIDR struct {
 	cidr netip.Prefix
 	// tellings is how many publications left the CIDR out; only the last can turn out to have failed.
 	tellings int
 }
 
-// ReleaseExcessCIDRs gives back CIDRs without addresses in use, the last first, as long as those that stay have at least
-// neededIPs addresses, in use or not; when they have fewer, it reclaims CIDRs that were given back without anybody being told,
-// the last first.
+// ReleaseExcessCIDRs gives back CIDRs without addresses in use, the last first, as long as those that stay have at
+// least neededIPs addresses, in use or not; when they have fewer, it reclaims CIDRs that were given back without
+// anybody being told, the last first.
 func (p *CIDRPool) ReleaseExcessCIDRs(neededIPs int) {
 	active, have := p.active(), size(p.ledger, anyBlock)
 	for i := len(p.released) - 1; i >= 0 && have < uint64(max(neededIPs, 0)); i-- {

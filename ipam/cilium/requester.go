@@ -9,9 +9,9 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// Requester is the part of a node's agent that asks for blocks of pools in the node's resource, and gives back those that the
-// node does not need: first the agent drops a block, is done with it and has told the other nodes, then the resource shows it
-// no more. It is one life of it, a machine like PoolTerm.
+// Requester is the part of a node's agent that asks for blocks of pools in the node's resource, and gives back those
+// that the node does not need: first the agent drops a block, is done with it and has told the other nodes, then the
+// resource shows it no more. It is one life of it, a machine like PoolTerm.
 type Requester struct {
 	node string
 	// listed, looked: resource and agent are known. uid is the node's own Node object's, known once node is.
@@ -125,8 +125,8 @@ func (r *Requester) evaluate() {
 		}
 		return // there is no Node for a resource to belong to
 	}
-	// The resource of a former Node of this name is as good as none: its blocks go back to the pools with it, once the garbage
-	// collector comes.
+	// The resource of a former Node of this name is as good as none: its blocks go back to the pools with it, once the
+	// garbage collector comes.
 	former := r.view.exists() && r.view.Owner != "" && r.view.Owner != r.uid
 	r.shown = nil
 	if r.view.exists() && !former {

@@ -11,8 +11,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// Goal: what a node asks for and gives back, and what its agent hears of it, reads as it is meant: in which order, for which
-// Node, and what a write without an answer changes. Method: golden stories; each command prints the effects of one event:
+// Goal: what a node asks for and gives back, and what its agent hears of it, reads as it is meant: in which order, for
+// which Node, and what a write without an answer changes. Method: golden stories; each command prints the effects of
+// one event:
 //
 //	requester                                            a life of node a's requester
 //	node-is [UID]                                        its own Node object

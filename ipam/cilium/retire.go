@@ -8,8 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// RetireRange takes a range from a pool: no CIDR of it is given out any more, nodes keep those that they have. The pool may
-// be left without any. UpsertPool may bring the range back.
+// RetireRange takes a range from a pool: no CIDR of it is given out any more, nodes keep those that they have. The pool
+// may be left without any. UpsertPool may bring the range back.
 func (o *PoolOperator) RetireRange(name string, r netip.Prefix) error {
 	r = space.Normal(r)
 	c := o.claims.pools[ledgerPool(name, DeriveFamily(r.Addr()))]

@@ -2,12 +2,13 @@ package cilium
 
 import "math/bits"
 
-// Spread is a Picker for programs that need no seed to replay: it steps through its range by the golden ratio. Of any k picks in
-// a row no two are closer than 0.44/k of the range (the three-distance theorem; Knuth, The Art of Computer Programming, section
-// 6.4), so a released address comes back late, where dice now and then pick it at once. Who knows one pick knows the next.
+// Spread is a Picker for programs that need no seed to replay: it steps through its range by the golden ratio. Of any k
+// picks in a row no two are closer than 0.44/k of the range (the three-distance theorem; Knuth, The Art of Computer
+// Programming, section 6.4), so a released address comes back late, where dice now and then pick it at once. Who knows
+// one pick knows the next.
 //
-// A pick is an addition and a multiplication, a third of what math/rand/v2's costs. The zero Spread is ready. Labels do not
-// matter to it, so each range should have its own.
+// A pick is an addition and a multiplication, a third of what math/rand/v2's costs. The zero Spread is ready. Labels do
+// not matter to it, so each range should have its own.
 type Spread struct{ at uint64 }
 
 // goldenStep is 2^64 divided by the golden ratio.

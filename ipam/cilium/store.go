@@ -30,8 +30,8 @@ type StoreConfig struct {
 	Pick Picker
 }
 
-// NodeStore is the agent's side of a CiliumNode: which addresses of its pool are in use, free, or on their way back to the
-// cloud. One store serves the allocators of both families.
+// NodeStore is the agent's side of a CiliumNode: which addresses of its pool are in use, free, or on their way back to
+// the cloud. One store serves the allocators of both families.
 //
 // Until FinishRestore nothing is given up: marked addresses get no answer that would release them, AllocateNext avoids
 // what the last published status calls used, and Allocate may still take a marked address for an endpoint that has it.
@@ -122,8 +122,8 @@ func (s *NodeStore) FinishRestore() {
 	s.index()
 }
 
-// Required is how large the pool must be before the agent can start: the node's min-allocate, else its pre-allocate, else
-// one address for the router and one for the health endpoint.
+// Required is how large the pool must be before the agent can start: the node's min-allocate, else its pre-allocate,
+// else one address for the router and one for the health endpoint.
 func (s *NodeStore) Required() int {
 	if s.node != nil {
 		w := s.node.Spec.IPAM.Watermarks

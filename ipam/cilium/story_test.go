@@ -23,8 +23,8 @@ type storyNode struct {
 	out   strings.Builder
 }
 
-// Goal: the release of excess addresses reads as the protocol is meant. Method: stories; each command prints what the two
-// sides want and what the resource says after it.
+// Goal: the release of excess addresses reads as the protocol is meant. Method: stories; each command prints what the
+// two sides want and what the resource says after it.
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata/stories/handshake", func(t *testing.T, path string) {
 		var n *storyNode

@@ -172,9 +172,9 @@ func (a *addresses) Capacity() uint64 { return a.Max() - a.kept }
 // Free implements ipam.Addresses.
 func (a *addresses) Free(time.Time) uint64 { return a.CIDRRange.Free() }
 
-// excess lists active blocks that a node can give back and still have needed addresses: without leases, the last one first, and
-// never all of them while needed is above 0. The operator gives blocks only when those of the node do not have needed
-// addresses, so the two never fight over one.
+// excess lists active blocks that a node can give back and still have needed addresses: without leases, the last one
+// first, and never all of them while needed is above 0. The operator gives blocks only when those of the node do not
+// have needed addresses, so the two never fight over one.
 func excess(l *ipam.BlockLedger, needed int, of func(block netip.Prefix) bool) []netip.Prefix {
 	var excess []netip.Prefix
 	have := size(l, of)

@@ -15,16 +15,17 @@ import (
 type PoolTermConfig struct {
 	// Pools have their ranges, and nothing was restored into them.
 	Pools Pools
-	// LedgerSlack is how many entries the ledger may have beyond twice those that it needs, before it is begun anew; 0 is 128.
+	// LedgerSlack is how many entries the ledger may have beyond twice those that it needs, before it is begun anew; 0 is
+	// 128.
 	LedgerSlack int
 }
 
-// PoolTerm is one life of the elected operator of modes cluster-pool and multi-pool. It does one thing after the other: it
-// restores the ledger, enters what resources show and the ledger does not know, and then sees to one node at a time, whose
-// entries go into the ledger before its resource is written. It ends when it is not sure of the ledger any more.
+// PoolTerm is one life of the elected operator of modes cluster-pool and multi-pool. It does one thing after the other:
+// it restores the ledger, enters what resources show and the ledger does not know, and then sees to one node at a time,
+// whose entries go into the ledger before its resource is written. It ends when it is not sure of the ledger any more.
 //
-// It makes no request by itself: each is an effect, and its answer an event. It has no clock: events come with the time. A
-// request without an answer is unknown, never failed.
+// It makes no request by itself: each is an effect, and its answer an event. It has no clock: events come with the
+// time. A request without an answer is unknown, never failed.
 type PoolTerm struct {
 	cfg    PoolTermConfig
 	ledger termLedger
@@ -35,8 +36,8 @@ type PoolTerm struct {
 	last, pending uint64
 	then          func(Event)
 
-	// ready: ledger and resources have been read. views are the resources as seen last, by name, gone the incarnations that
-	// went, by name and UID.
+	// ready: ledger and resources have been read. views are the resources as seen last, by name, gone the incarnations
+	// that went, by name and UID.
 	ready bool
 	views map[string]Object
 	gone  map[string]string
@@ -56,8 +57,8 @@ type PoolTerm struct {
 // again is until a term looks again at nodes for which there was no block: blocks may have cooled.
 const again = 5 * time.Second
 
-// errLeaseOver ends a term whose lease was not renewed in time. Its elector, which counts from a later moment and not while the
-// machine sleeps, may not know yet.
+// errLeaseOver ends a term whose lease was not renewed in time. Its elector, which counts from a later moment and not
+// while the machine sleeps, may not know yet.
 var errLeaseOver = errors.New("the lease was not renewed in time")
 
 // ReasonNoCIDR is the event about a node for which there is no block.

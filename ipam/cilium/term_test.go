@@ -27,9 +27,9 @@ type storyTerm struct {
 	out      strings.Builder
 }
 
-// Goal: what an operator's term does reads as it is meant: in which order it reads, appends and writes, what it keeps of a
-// request without an answer, and when it ends. Method: golden stories; each command prints the effects of one event, and
-// `answer` answers the request under way. Commands:
+// Goal: what an operator's term does reads as it is meant: in which order it reads, appends and writes, what it keeps
+// of a request without an answer, and when it ends. Method: golden stories; each command prints the effects of one
+// event, and `answer` answers the request under way. Commands:
 //
 //	term [ranges=CIDR] [block=N] [reuse-delay=N] [slack=N]   a term whose pool has these ranges
 //	entry VERSION CLAIM | start VERSION                      what the store has

@@ -7,8 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// ledgerSlack is PoolTermConfig.LedgerSlack's default, sweepMost how many entries of before the ledger's start are deleted in
-// one go: nodes wait meanwhile.
+// ledgerSlack is PoolTermConfig.LedgerSlack's default, sweepMost how many entries of before the ledger's start are
+// deleted in one go: nodes wait meanwhile.
 const (
 	ledgerSlack = 128
 	sweepMost   = 32
@@ -16,10 +16,10 @@ const (
 
 // termLedger is what one leader knows of the entries by which blocks are given out.
 //
-// A ledger that has grown too long is begun anew: all that it says is appended once more, its start is set to the first of
-// these, and what was before is deleted in time. A leader that was deposed before could append where an entry has been
-// deleted. So a leader that has appended checks whether the ledger still begins where it did: the start is set before anything
-// is deleted.
+// A ledger that has grown too long is begun anew: all that it says is appended once more, its start is set to the first
+// of these, and what was before is deleted in time. A leader that was deposed before could append where an entry has
+// been deleted. So a leader that has appended checks whether the ledger still begins where it did: the start is set
+// before anything is deleted.
 type termLedger struct {
 	// start and startAt are the ledger's first version and the revision of the record that says so.
 	start   uint64
@@ -83,9 +83,9 @@ func (t *PoolTerm) unread(r Stored) {
 	t.end(fmt.Errorf("the ledger cannot be read: %s", r.Outcome.Because(r.Why)))
 }
 
-// restore applies the ledger. Entries at its end that do not follow from the ones before are struck: a store that has lost its
-// data may get one from a deposed leader, late, and no leader could append where it stands. What nodes show is entered again by
-// adoption.
+// restore applies the ledger. Entries at its end that do not follow from the ones before are struck: a store that has
+// lost its data may get one from a deposed leader, late, and no leader could append where it stands. What nodes show is
+// entered again by adoption.
 func (t *PoolTerm) restore(entries []Entry) {
 	var stray []Entry
 	for _, e := range entries {
@@ -123,7 +123,8 @@ func (t *PoolTerm) strike(stray []Entry) {
 	})
 }
 
-// append puts entries into the ledger, one after the other. An answer that did not come may stand for an entry that is there.
+// append puts entries into the ledger, one after the other. An answer that did not come may stand for an entry that is
+// there.
 func (t *PoolTerm) append(entries []Claim, then func()) {
 	if len(entries) == 0 {
 		then()
@@ -169,8 +170,8 @@ func (t *PoolTerm) long() bool {
 		n > 2*len(t.cfg.Pools.Records())+t.cfg.LedgerSlack
 }
 
-// compact begins a ledger anew that has grown too long, and reports whether it does: one without entries would begin with
-// version 1.
+// compact begins a ledger anew that has grown too long, and reports whether it does: one without entries would begin
+// with version 1.
 func (t *PoolTerm) compact() bool {
 	entries := t.cfg.Pools.Restate()
 	if len(entries) == 0 {

@@ -46,8 +46,8 @@ func (ipam *IPAM) startTimer(ip netip.Addr, timeout time.Duration) (string, erro
 	return x.uuid, nil
 }
 
-// StopExpirationTimer ends the timer of ip; allocationUUID must be what StartExpirationTimer returned for it, so that a late
-// caller cannot end the timer of the address's next user.
+// StopExpirationTimer ends the timer of ip; allocationUUID must be what StartExpirationTimer returned for it, so that a
+// late caller cannot end the timer of the address's next user.
 func (ipam *IPAM) StopExpirationTimer(ip netip.Addr, allocationUUID string) error {
 	defer ipam.lock()()
 	ip = space.NormalAddr(ip)

@@ -2,10 +2,10 @@ package cilium
 
 import "testing"
 
-// Goal: the watermarks ask for what is missing, never ask and give back at once, and never flap: after a release nothing is
-// needed and nothing is excess, after an allocation nothing is excess.
-// Method: all counts and watermarks up to a bound that is larger than every sum at which a formula changes, against
-// definitions that count addresses one by one.
+// Goal: the watermarks ask for what is missing, never ask and give back at once, and never flap: after a release
+// nothing is needed and nothing is excess, after an allocation nothing is excess. Method: all counts and watermarks up
+// to a bound that is larger than every sum at which a formula changes, against definitions that count addresses one by
+// one.
 func TestWatermarksNeverFlap(t *testing.T) {
 	const availableMax, preMax, minMax, aboveMax = 24, 9, 9, 4
 	flaps, excesses := 0, 0

@@ -17,8 +17,9 @@ import (
 	"github.com/vppdrill/vppdrill/sim"
 )
 
-// Goal: what a plan says is what a cluster gets: as many nodes and pods as it says find their addresses, however they arrive, and one pod
-// more on a node finds none. Method: random configurations of all systems, filled in the simulator in three ways.
+// Goal: what a plan says is what a cluster gets: as many nodes and pods as it says find their addresses, however they
+// arrive, and one pod more on a node finds none. Method: random configurations of all systems, filled in the simulator
+// in three ways.
 
 // drawn is a random configuration and what the plan says of it.
 type drawn struct {
@@ -156,7 +157,8 @@ func drawPools(t *rapid.T, c *scenarios.IPAM) {
 	}
 }
 
-// wait gives ipamds, which look at their pools every 5 s, and kubelets, which try again ever later, time: a cluster whose ipamds sleep is quiet.
+// wait gives ipamds, which look at their pools every 5 s, and kubelets, which try again ever later, time: a cluster
+// whose ipamds sleep is quiet.
 const wait = "  - {after: 10m, do: poll-status, node: node-1}\n"
 
 // arrivals are how pods come; each is a timeline by the number of pods on each node.

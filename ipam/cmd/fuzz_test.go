@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/plan"
 )
 
-// Goal: whatever a file holds, reading it neither panics nor hangs, a mistake is one line, and what can be read gets a plan that
-// adds up: limits in order, what fits is the lowest of them, errors before warnings.
+// Goal: whatever a file holds, reading it neither panics nor hangs, a mistake is one line, and what can be read gets a
+// plan that adds up: limits in order, what fits is the lowest of them, errors before warnings.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/stories/*")
 	if err != nil {

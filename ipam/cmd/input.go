@@ -191,7 +191,8 @@ func asSection(c scenarios.IPAM) section {
 	s.Cilium.CiliumIPAM, s.Datastore.DatastoreIPAM = c.Cilium, c.Datastore
 	s.Cilium.MinAllocate, s.Cilium.MaxAllocate, s.Cilium.MaxAboveWatermark = c.Cilium.MinAllocate, c.Cilium.MaxAllocate, c.Cilium.MaxAboveWatermark
 	if s.Cilium.PreAllocate = unused(c.Cilium.PreAllocate); c.Cilium.PreAllocate == 0 && !c.SingleAddresses() {
-		s.Cilium.PreAllocate = cilium.PreAllocateNone // a scenario's 0 is none, where it is not the default as in a CiliumNode
+		// a scenario's 0 is none, where it is not the default as in a CiliumNode
+		s.Cilium.PreAllocate = cilium.PreAllocateNone
 	}
 	for _, p := range c.Cilium.Pools {
 		s.Cilium.Pools = append(s.Cilium.Pools, ciliumPool{Name: p.Name, IPv4: p.IPv4, MaskSizeIPv4: cmp.Or(p.MaskSize, c.PodSubnetOneNodePrefixLen), PreAllocate: unused(p.PreAllocate)})

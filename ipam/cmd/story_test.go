@@ -37,8 +37,8 @@ func execute(args ...string) string {
 	return out.String()
 }
 
-// Goal: what a person who plans an address range reads: the figures, the findings with what to do, and each mistake in one line.
-// Method: story goldens; "plan FLAGS" has the file below it, "explain FLAGS" too when it begins with FILE.
+// Goal: what a person who plans an address range reads: the figures, the findings with what to do, and each mistake in
+// one line. Method: story goldens; "plan FLAGS" has the file below it, "explain FLAGS" too when it begins with FILE.
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

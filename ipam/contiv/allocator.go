@@ -24,8 +24,8 @@ type Config struct {
 // each block it reserves the network address, the gateway (index 1), the NAT loopback (last but one) and the broadcast
 // address. Blocks may overlap only with draining ones: then an address held in one is taken in the other.
 //
-// SetBlocks refuses a prefix with fewer than 3 host bits, and a new block whose gateway or NAT loopback is an address that a
-// pod holds in a draining block.
+// SetBlocks refuses a prefix with fewer than 3 host bits, and a new block whose gateway or NAT loopback is an address
+// that a pod holds in a draining block.
 type Allocator struct {
 	*ipam.BlockLedger
 	cfg Config
@@ -43,8 +43,8 @@ func New(cfg Config) (*Allocator, error) {
 	return &Allocator{BlockLedger: l, cfg: cfg}, nil
 }
 
-// blockHostBitsMin is the smallest block with an address for a pod: of 2^n addresses, network, gateway, NAT loopback and
-// broadcast are reserved.
+// blockHostBitsMin is the smallest block with an address for a pod: of 2^n addresses, network, gateway, NAT loopback
+// and broadcast are reserved.
 const blockHostBitsMin = 3
 
 // system is what Contiv decides on its own about a node's blocks.

@@ -18,11 +18,11 @@ const (
 	DefaultOneNodePrefixLen6 = 120
 )
 
-// IPAMConfig is the ipam section of a scenario or of an agent's configuration, with Contiv's own keys. Empty fields have
-// the defaults above; every range may be written with host bits, which are dropped. Resolve turns it into a Plan.
+// IPAMConfig is the ipam section of a scenario or of an agent's configuration, with Contiv's own keys. Empty fields
+// have the defaults above; every range may be written with host bits, which are dropped. Resolve turns it into a Plan.
 //
-// In a cluster of two families PodSubnetCIDR is a pair, 10.1.0.0/16,fd00:1::/64, whose first one is the primary family's; the other
-// ranges and the gateway may be pairs too.
+// In a cluster of two families PodSubnetCIDR is a pair, 10.1.0.0/16,fd00:1::/64, whose first one is the primary
+// family's; the other ranges and the gateway may be pairs too.
 type IPAMConfig struct {
 	// UseExternalIPAM leaves picking addresses to another IPAM plugin; the node's block is then its Kubernetes podCIDR.
 	UseExternalIPAM bool `json:"useExternalIPAM,omitempty" yaml:"useExternalIPAM,omitempty"`

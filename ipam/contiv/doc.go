@@ -1,16 +1,16 @@
 // Package contiv is Contiv-VPP's way of giving out addresses: a node's ID decides its ranges, and pods get the next
 // address of the node's block.
 //
-// It never talks to a store, VPP or the network, and it never agrees on node IDs with other nodes: whoever calls it brings
-// the ID. The wiring of these addresses is vppwire/mode.
+// It never talks to a store, VPP or the network, and it never agrees on node IDs with other nodes: whoever calls it
+// brings the ID. The wiring of these addresses is vppwire/mode.
 //
 // Start at Allocator for the pods of one node and at IPAMConfig.Resolve for a cluster's ranges (Plan) and what follows
-// from a node ID (NodePlan). IPAM has the names of contiv/vpp's plugins/ipam and asks these two: it keeps itself only the
-// addresses that no allocator gives, reserved ones found by a resync and external ones outside of the node's block.
+// from a node ID (NodePlan). IPAM has the names of contiv/vpp's plugins/ipam and asks these two: it keeps itself only
+// the addresses that no allocator gives, reserved ones found by a resync and external ones outside of the node's block.
 //
-// An address that was released comes back only after every other free one (the cursor), and with a ReuseDelay not before
-// that time either; both survive a restart, because Allocator's Records carry them. Nothing here is safe for concurrent
-// use, save IPAM with Deps.Lock.
+// An address that was released comes back only after every other free one (the cursor), and with a ReuseDelay not
+// before that time either; both survive a restart, because Allocator's Records carry them. Nothing here is safe for
+// concurrent use, save IPAM with Deps.Lock.
 //
 // IPAM differs from contiv/vpp 2.1.4 and 3.4 on purpose:
 //   - A default gateway moves node addresses only if it lies in the interconnect's range, and never onto the broadcast

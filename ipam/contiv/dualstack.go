@@ -8,9 +8,9 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// Kubernetes writes the ranges of a cluster of two families as a pair, 10.1.0.0/16,fd00:1::/64, whose first one is primary
-// (kube-controller-manager's --cluster-cidr). podSubnetCIDR says so here; the other ranges may come in either order, and one that names a
-// single family leaves the other to its default.
+// Kubernetes writes the ranges of a cluster of two families as a pair, 10.1.0.0/16,fd00:1::/64, whose first one is
+// primary (kube-controller-manager's --cluster-cidr). podSubnetCIDR says so here; the other ranges may come in either
+// order, and one that names a single family leaves the other to its default.
 
 // paired are the fields that may hold a range or an address of each family, under the names of their keys.
 func (c *IPAMConfig) paired() [6]struct {
@@ -29,7 +29,8 @@ func (c *IPAMConfig) paired() [6]struct {
 // dual reports whether the section is of a cluster of two families.
 func (c IPAMConfig) dual() bool { return strings.Contains(c.PodSubnetCIDR, ",") }
 
-// families splits a section of two families into one of each, the primary first. A section of one family may hold no pairs.
+// families splits a section of two families into one of each, the primary first. A section of one family may hold no
+// pairs.
 func (c IPAMConfig) families() (first, second IPAMConfig, err error) {
 	if !c.dual() {
 		for _, f := range c.paired() {

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// Goal: a pair of pod subnets makes a plan of two families, whose first one is primary, with every address of a node in both; what is
-// of one family alone, or of none, is refused by the field's name. Method: a table, and one node's addresses.
+// Goal: a pair of pod subnets makes a plan of two families, whose first one is primary, with every address of a node in
+// both; what is of one family alone, or of none, is refused by the field's name. Method: a table, and one node's
+// addresses.
 func TestDualStack(t *testing.T) {
 	whole := IPAMConfig{
 		PodSubnetCIDR: "fd00:1::/48, 10.1.0.0/16", PodSubnetOneNodePrefixLen: 26, PodSubnetOneNodePrefixLenIPv6: 64,

@@ -58,7 +58,8 @@ type NodeUpdate struct {
 	Prev, New *NodeInfo
 }
 
-// PodCIDRChange says that the pod block of this node is another one now. IPAM pushes it; the whole agent resynchronises.
+// PodCIDRChange says that the pod block of this node is another one now. IPAM pushes it; the whole agent
+// resynchronises.
 type PodCIDRChange struct {
 	plain
 	// LocalPodCIDR is the new block; the zero Prefix when the node has none any more.

@@ -7,8 +7,8 @@ import (
 )
 
 // NodeIPAddress is the interconnect address of a node, and the interconnect's range. A default gateway in the range is
-// skipped. The error wraps ErrNodeIDRange or ErrNoNodeAddress. As Contiv does, it lets the highest ID have the broadcast
-// address when no gateway moves it; Plan.Node does not.
+// skipped. The error wraps ErrNodeIDRange or ErrNoNodeAddress. As Contiv does, it lets the highest ID have the
+// broadcast address when no gateway moves it; Plan.Node does not.
 func (i *IPAM) NodeIPAddress(nodeID uint32) (netip.Addr, netip.Prefix, error) {
 	defer i.lock()()
 	p := &i.state.plan
@@ -80,8 +80,8 @@ func (i *IPAM) PodSubnetThisNode() netip.Prefix {
 	return i.state.pods
 }
 
-// PodSubnetOtherNode is another node's pod block by its ID. With external IPAM blocks do not follow from IDs, and nobody
-// should ask.
+// PodSubnetOtherNode is another node's pod block by its ID. With external IPAM blocks do not follow from IDs, and
+// nobody should ask.
 func (i *IPAM) PodSubnetOtherNode(nodeID uint32) (netip.Prefix, error) {
 	defer i.lock()()
 	p := &i.state.plan

@@ -11,8 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// IPAM is the allocator under the names and with the behaviour of contiv/vpp's plugins/ipam. Before the first successful
-// Resync getters return zero values and allocation fails. A failed Resync leaves everything as it was.
+// IPAM is the allocator under the names and with the behaviour of contiv/vpp's plugins/ipam. Before the first
+// successful Resync getters return zero values and allocation fails. A failed Resync leaves everything as it was.
 type IPAM struct {
 	Deps
 
@@ -51,8 +51,8 @@ type state struct {
 	pods     netip.Prefix // of this node
 	hostLink netip.Prefix // of this node
 	alloc    *Allocator   // nil before the first resync
-	// aside are addresses that pods have and the allocator never gives: reserved ones that a resync found, and external ones
-	// outside of the node's block.
+	// aside are addresses that pods have and the allocator never gives: reserved ones that a resync found, and external
+	// ones outside of the node's block.
 	aside map[PodID]netip.Addr
 }
 
@@ -195,7 +195,8 @@ func (i *IPAM) load(kube KubeState) (state, error) {
 	return s, nil
 }
 
-// podsThisNode is the block of this node: from its Kubernetes node with external IPAM, else, and when that has none, by ID.
+// podsThisNode is the block of this node: from its Kubernetes node with external IPAM, else, and when that has none, by
+// ID.
 func (i *IPAM) podsThisNode(plan Plan, kube KubeState, id uint32) (netip.Prefix, error) {
 	if plan.External && i.ServiceLabel != nil {
 		self := i.ServiceLabel.GetAgentLabel()

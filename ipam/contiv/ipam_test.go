@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Goal: IPAM behaves like Contiv's plugin where that is right; the vectors beside package ipam hold the bulk of it, here is
-// what they leave open. Method: a scripted cluster around one IPAM.
+// Goal: IPAM behaves like Contiv's plugin where that is right; the vectors beside package ipam hold the bulk of it,
+// here is what they leave open. Method: a scripted cluster around one IPAM.
 
 // cluster plays everything that an IPAM depends on.
 type cluster struct {

@@ -22,8 +22,8 @@ func blockOf(field string, all netip.Prefix, length int, id uint32) (netip.Prefi
 }
 
 // hostOf is the address of node id in all, carrying all's length; the zero Prefix for the zero all. Each gateway in all
-// at or below the address moves it up by one; a gateway elsewhere does not matter. Gateways ascend. lastToo lets an ID that nothing
-// moved have the highest address, IPv4's broadcast.
+// at or below the address moves it up by one; a gateway elsewhere does not matter. Gateways ascend. lastToo lets an ID
+// that nothing moved have the highest address, IPv4's broadcast.
 func hostOf(field string, all netip.Prefix, gateways []netip.Addr, id uint32, lastToo bool) (netip.Prefix, error) {
 	if !all.IsValid() {
 		return netip.Prefix{}, nil

@@ -26,8 +26,8 @@ const (
 	linuxEndIndex   = 2
 )
 
-// Plan is a cluster's address ranges in normal form; IPAMConfig.Resolve makes one. A Plan that is put together by hand is
-// checked by Check. The zero Prefix or Addr means that the cluster has no such range or gateway.
+// Plan is a cluster's address ranges in normal form; IPAMConfig.Resolve makes one. A Plan that is put together by hand
+// is checked by Check. The zero Prefix or Addr means that the cluster has no such range or gateway.
 type Plan struct {
 	// PodSubnet is split into one block of PodSubnetOneNodePrefixLen per node ID.
 	PodSubnet                 netip.Prefix
@@ -208,7 +208,8 @@ func (p Plan) Node(id uint32) (NodePlan, error) {
 	return n, nil
 }
 
-// NodeWithBlock is Node for a node whose pod block was decided elsewhere, as with External. It is of the block's family alone.
+// NodeWithBlock is Node for a node whose pod block was decided elsewhere, as with External. It is of the block's family
+// alone.
 func (p Plan) NodeWithBlock(id uint32, block netip.Prefix) (NodePlan, error) {
 	n := NodePlan{ID: id, PodSubnet: space.Normal(block)}
 	var err error
@@ -236,9 +237,9 @@ func (p Plan) NodeWithBlock(id uint32, block netip.Prefix) (NodePlan, error) {
 	return n, nil
 }
 
-// PodIfAddr is the VPP end of the interface of the pod with that number, from 1, on its node: that address of PodIf. Numbers tell
-// pods of a node apart, where their addresses in two blocks may have the same host bits. The error of a number that the range is
-// too small for is ipam.ErrExhausted.
+// PodIfAddr is the VPP end of the interface of the pod with that number, from 1, on its node: that address of PodIf.
+// Numbers tell pods of a node apart, where their addresses in two blocks may have the same host bits. The error of a
+// number that the range is too small for is ipam.ErrExhausted.
 func (p Plan) PodIfAddr(number uint32) (netip.Addr, error) {
 	if count := space.Count(p.PodIf); number < 1 || count < 3 || uint64(number) > count-2 {
 		return netip.Addr{}, fmt.Errorf("podIfIPCIDR %s has no address for pod interface %d: %w", p.PodIf, number, ipam.ErrExhausted)

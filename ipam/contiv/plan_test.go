@@ -223,8 +223,8 @@ func FuzzDissectContivCIDR(f *testing.F) {
 	})
 }
 
-// Goal: no node gets a gateway as its address, whoever's it is, and every other address is used. Method: the addresses of all IDs
-// beside those of the range without the gateways.
+// Goal: no node gets a gateway as its address, whoever's it is, and every other address is used. Method: the addresses
+// of all IDs beside those of the range without the gateways.
 func TestNodesStepOverEveryGateway(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := IPAMConfig{NodeInterconnectCIDR: "192.168.16.0/28"}.Resolve()

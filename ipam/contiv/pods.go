@@ -11,10 +11,10 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// AllocatePodIP gives the pod an address. With internal IPAM the same pod gets the same address again, and the other two
-// arguments do not matter. With external IPAM ipamData is one IPConfig of a CNI result,
-// {"version":"4","address":"10.244.3.9/24"}, which replaces the pod's address; ipamType is not looked at.
-// Errors wrap ipam.ErrExhausted, or ipam.ErrTaken for an external address that another pod has.
+// AllocatePodIP gives the pod an address. With internal IPAM the same pod gets the same address again, and the other
+// two arguments do not matter. With external IPAM ipamData is one IPConfig of a CNI result,
+// {"version":"4","address":"10.244.3.9/24"}, which replaces the pod's address; ipamType is not looked at. Errors wrap
+// ipam.ErrExhausted, or ipam.ErrTaken for an external address that another pod has.
 func (i *IPAM) AllocatePodIP(podID PodID, ipamType, ipamData string) (netip.Addr, error) {
 	defer i.lock()()
 	s := &i.state

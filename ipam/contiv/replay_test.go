@@ -9,9 +9,9 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// Goal: Replay is Apply of one record after the other, the first refused one included. Method: random histories of several places,
-// with records turned, doubled and left out, so that some contradict the others; whoever goes on behind a refused one
-// must end in the same state, error by error.
+// Goal: Replay is Apply of one record after the other, the first refused one included. Method: random histories of
+// several places, with records turned, doubled and left out, so that some contradict the others; whoever goes on behind
+// a refused one must end in the same state, error by error.
 func TestReplayAgreesWithApply(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachine(t)
@@ -60,7 +60,8 @@ func TestReplayAgreesWithApply(t *testing.T) {
 	})
 }
 
-// TestReplayLong replays more leases than a Replay looks ahead, at places that come and go, with a table that grows meanwhile.
+// TestReplayLong replays more leases than a Replay looks ahead, at places that come and go, with a table that grows
+// meanwhile.
 func TestReplayLong(t *testing.T) {
 	a := oneBlock(t, Config{}, "10.1.0.0/16")
 	history := a.Records()

@@ -19,8 +19,8 @@ const (
 )
 
 // DissectContivCIDR cuts c.ContivCIDR into the cluster's ranges. c.NodeInterconnectCIDR replaces the computed
-// interconnect and c.NodeInterconnectDHCP leaves it out; other fields are not looked at, and of the Plan only the ranges
-// and lengths are set.
+// interconnect and c.NodeInterconnectDHCP leaves it out; other fields are not looked at, and of the Plan only the
+// ranges and lengths are set.
 func DissectContivCIDR(c IPAMConfig) (Plan, error) {
 	all, err := parseRange("contivCIDR", c.ContivCIDR)
 	if err != nil {

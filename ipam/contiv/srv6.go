@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// SRv6Config is the srv6 block of the ipam section (Contiv 3.x). A range is the fixed upper part of segment identifiers;
-// an empty one is not used.
+// SRv6Config is the srv6 block of the ipam section (Contiv 3.x). A range is the fixed upper part of segment
+// identifiers; an empty one is not used.
 type SRv6Config struct {
 	ServicePolicyBSIDSubnetCIDR       string `json:"servicePolicyBSIDSubnetCIDR,omitempty" yaml:"servicePolicyBSIDSubnetCIDR,omitempty"`
 	ServicePodLocalSIDSubnetCIDR      string `json:"servicePodLocalSIDSubnetCIDR,omitempty" yaml:"servicePodLocalSIDSubnetCIDR,omitempty"`
@@ -148,8 +148,8 @@ func (i *IPAM) BsidForSFCPolicy(sfcName string) (netip.Addr, error) {
 	return join(i.ranges().SFCPolicy, hashOf(sfcName))
 }
 
-// SidForSFCServiceFunctionLocalsid is the SID of a service function: the range, then SFCIDBits of the chain's hash, then
-// what is left of the function's IP.
+// SidForSFCServiceFunctionLocalsid is the SID of a service function: the range, then SFCIDBits of the chain's hash,
+// then what is left of the function's IP.
 func (i *IPAM) SidForSFCServiceFunctionLocalsid(sfcName string, serviceFunctionPodIP netip.Addr) (netip.Addr, error) {
 	r := i.ranges()
 	sid, err := join(r.SFCFunction, hashOf(sfcName))

@@ -12,21 +12,21 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// addresses are what a Node's addresses are doing, whether a block has them or not, and the choice among those that are idle.
-// Facts about an address outlive its block: it cools on, and is found held, when a block brings it back.
+// addresses are what a Node's addresses are doing, whether a block has them or not, and the choice among those that are
+// idle. Facts about an address outlive its block: it cools on, and is found held, when a block brings it back.
 type addresses struct {
 	period  time.Duration // negative: nothing cools
 	gateway netip.Addr
 	ledger  *ledger
-	// facts are what is known of addresses that are held or cool, cooling is how many cool. queue has those by release time, and
-	// entries that facts contradict are void.
+	// facts are what is known of addresses that are held or cool, cooling is how many cool. queue has those by release
+	// time, and entries that facts contradict are void.
 	facts   map[netip.Addr]fact
 	cooling int
 	queue   coolQueue
 	// blocked counts who keeps an address from pods: the held blocks that reserve it, and damaged checkpoint entries.
 	blocked map[netip.Addr]int
-	// arranged are the active blocks as they were told last; open has the positions of those with an idle address, begun of those
-	// among them of which a pod has an address.
+	// arranged are the active blocks as they were told last; open has the positions of those with an idle address, begun
+	// of those among them of which a pod has an address.
 	arranged    []*block
 	open, begun *space.Bitmap
 }
@@ -61,7 +61,8 @@ func (a *addresses) stateOf(addr netip.Addr, f fact, known bool) state {
 	return idle
 }
 
-// moved brings the account of an address's active block up to date. from is a block that has the address, nil where none is known.
+// moved brings the account of an address's active block up to date. from is a block that has the address, nil where
+// none is known.
 func (a *addresses) moved(addr netip.Addr, from *block, before, after state) {
 	if before == after {
 		return
@@ -114,8 +115,8 @@ func (a *addresses) Pick(time.Time) (*block, netip.Addr, error) {
 	return b, addr, nil
 }
 
-// next is the address that the next pick takes: of a block that is in use already where there is one, because EC2 takes only whole
-// blocks back and a node asks for more as soon as too few are unused.
+// next is the address that the next pick takes: of a block that is in use already where there is one, because EC2 takes
+// only whole blocks back and a node asks for more as soon as too few are unused.
 func (a *addresses) next() (*block, netip.Addr, bool) {
 	i, ok := a.begun.NextSet(0)
 	if !ok {
@@ -150,8 +151,8 @@ func (a *addresses) Take(_ time.Time, b *block, addr netip.Addr) error {
 	return nil
 }
 
-// Restore implements ipam.Policy. The first and last address of another block may be leased: the lease is older than that block.
-// Its other two may not, because SetBlocks refuses such a block.
+// Restore implements ipam.Policy. The first and last address of another block may be leased: the lease is older than
+// that block. Its other two may not, because SetBlocks refuses such a block.
 func (a *addresses) Restore(b *block, addr netip.Addr) error {
 	if a.facts[addr].held {
 		return ipam.ErrTaken

@@ -10,8 +10,8 @@ import (
 // AssignPodIPv4Address gives the pod an address and returns it with its ENI's device number. The same key gets the same
 // address again, without a write. What is returned is in the checkpoint.
 //
-// On every error the address is the zero Addr, the device is -1 and nothing has changed: ErrInvalidKey, *ExhaustedError,
-// ErrBackingStore when the backing store could not be read, or the checkpoint's error.
+// On every error the address is the zero Addr, the device is -1 and nothing has changed: ErrInvalidKey,
+// *ExhaustedError, ErrBackingStore when the backing store could not be read, or the checkpoint's error.
 func (ds *DataStore) AssignPodIPv4Address(ipamKey IPAMKey) (netip.Addr, int, error) {
 	if ds.unread != nil {
 		if !ipamKey.Valid() {
@@ -47,8 +47,8 @@ func (ds *DataStore) AssignPodIPv4Address(ipamKey IPAMKey) (netip.Addr, int, err
 	return addr, b.Own.eni.device, nil
 }
 
-// reassign gives an orphan's owner an address that is in the store: a sandbox that asks again does not use what it once had on an
-// ENI that is gone.
+// reassign gives an orphan's owner an address that is in the store: a sandbox that asks again does not use what it once
+// had on an ENI that is gone.
 func (ds *DataStore) reassign(o ipam.Owner) (netip.Addr, int, error) {
 	ds.node.addrs.expire(ds.clock())
 	if _, _, ok := ds.node.addrs.next(); !ok {
@@ -68,11 +68,11 @@ func (ds *DataStore) exhausted() error {
 	return &ExhaustedError{Stats: ds.GetIPStats(), FreeAt: ds.node.FreeAt(ds.clock())}
 }
 
-// UnassignPodIPv4Address takes the pod's address back and returns it with its ENI's device number; it cools from now on. A
-// key that is unknown is looked for under what the container runtime told of its container.
+// UnassignPodIPv4Address takes the pod's address back and returns it with its ENI's device number; it cools from now
+// on. A key that is unknown is looked for under what the container runtime told of its container.
 //
-// On error the address is the zero Addr and the device 0. ErrUnknownPod: there is nothing to take back, and a CNI DEL has
-// succeeded. Any other error is the checkpoint's, and the pod has its address still.
+// On error the address is the zero Addr and the device 0. ErrUnknownPod: there is nothing to take back, and a CNI DEL
+// has succeeded. Any other error is the checkpoint's, and the pod has its address still.
 func (ds *DataStore) UnassignPodIPv4Address(ipamKey IPAMKey) (ip netip.Addr, deviceNumber int, err error) {
 	if ds.unread != nil {
 		return netip.Addr{}, 0, ds.unread
@@ -119,9 +119,9 @@ func (ds *DataStore) renounce(key IPAMKey) {
 	}
 }
 
-// Sweep ends every assignment whose key is not among valid, as a CNI GC asks for: DELs get lost while an agent is down. It
-// returns what it took back, in address order. Claims of orphans and of damaged entries with a readable key end too. On
-// error nothing has changed.
+// Sweep ends every assignment whose key is not among valid, as a CNI GC asks for: DELs get lost while an agent is down.
+// It returns what it took back, in address order. Claims of orphans and of damaged entries with a readable key end too.
+// On error nothing has changed.
 func (ds *DataStore) Sweep(valid []IPAMKey) ([]PodIPInfo, error) {
 	if ds.unread != nil {
 		return nil, ds.unread

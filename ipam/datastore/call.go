@@ -65,8 +65,8 @@ func (c Call) String() string {
 	return text
 }
 
-// Result answers a Call. An error whose chain has a method ErrorCode() string, as those of the AWS SDK have, says that EC2
-// refused and did nothing; after any other error it is unknown whether it did.
+// Result answers a Call. An error whose chain has a method ErrorCode() string, as those of the AWS SDK have, says that
+// EC2 refused and did nothing; after any other error it is unknown whether it did.
 type Result struct {
 	Number   uint64
 	ENIs     []AttachedENI

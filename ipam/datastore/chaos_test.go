@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Goal: whatever happens to a node, world.check holds at every event, and when it stops happening, the store becomes what
-// EC2 has and no further request is made. Method: rapid draws targets, pods, lost answers, restarts, failing disks,
-// throttling and interference from outside; then everything is lifted.
+// Goal: whatever happens to a node, world.check holds at every event, and when it stops happening, the store becomes
+// what EC2 has and no further request is made. Method: rapid draws targets, pods, lost answers, restarts, failing
+// disks, throttling and interference from outside; then everything is lifted.
 func TestAnyTroubleEndsInRest(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		targets := datastore.Targets{

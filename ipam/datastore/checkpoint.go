@@ -14,8 +14,8 @@ const CheckpointFormatVersion = "vpc-cni-ipam/1"
 //	{"version":"vpc-cni-ipam/1","allocations":[{"networkName":"n","containerID":"c","ifName":"eth0","ipv4":"10.0.0.1"}],
 //	 "cooling":[{"ipv4":"10.0.0.2","released":1700000000000000000}],"quarantined":[{"ipv4":"10.0.0.3"}]}
 //
-// where the second line's fields are this package's own, optional, and unknown to upstream, which ignores them. Fields that
-// are unknown here are kept, in the document and in allocations.
+// where the second line's fields are this package's own, optional, and unknown to upstream, which ignores them. Fields
+// that are unknown here are kept, in the document and in allocations.
 type CheckpointData struct {
 	Version     string
 	Allocations []CheckpointEntry

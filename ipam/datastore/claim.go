@@ -8,9 +8,9 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// What the checkpoint says about an address that is not in the store, or says twice, is a claim. An ENI that cannot be seen is
-// not proof that its pods are gone: their addresses must find their owners when it comes back. The Node keeps such an address as
-// a lease of a block that drains.
+// What the checkpoint says about an address that is not in the store, or says twice, is a claim. An ENI that cannot be
+// seen is not proof that its pods are gone: their addresses must find their owners when it comes back. The Node keeps
+// such an address as a lease of a block that drains.
 
 // Quarantined is a checkpoint entry that was not believed. Addr is out of use as long as the entry exists, if it can be
 // read at all.
@@ -115,8 +115,8 @@ func (ds *DataStore) addQuarantined(q Quarantined) {
 	}
 }
 
-// Discharge forgets everything that is quarantined and lets the addresses cool from now on: for an operator who knows that
-// no pod uses them. The error is the checkpoint's; the quarantine is over all the same.
+// Discharge forgets everything that is quarantined and lets the addresses cool from now on: for an operator who knows
+// that no pod uses them. The error is the checkpoint's; the quarantine is over all the same.
 func (ds *DataStore) Discharge() error {
 	ds.discharge(func(Quarantined) bool { return true })
 	return ds.write()

@@ -173,7 +173,8 @@ func notNil(err error) error {
 	return err
 }
 
-// compact is raw, which is valid JSON, without white space. Line separators U+2028 and U+2029 are escaped, as json does.
+// compact is raw, which is valid JSON, without white space. Line separators U+2028 and U+2029 are escaped, as json
+// does.
 func compact(raw []byte) []byte {
 	var b bytes.Buffer
 	if err := json.Compact(&b, raw); err != nil {

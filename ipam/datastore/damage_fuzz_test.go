@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Goal: a damaged checkpoint costs no live pod its address. It is either refused as a whole, and then nothing is assigned
-// or written until a good one is read; or what can be read is held, and what cannot is out of use.
-// Method: a good checkpoint in which some bytes are replaced, read by a store with the same ENIs.
+// Goal: a damaged checkpoint costs no live pod its address. It is either refused as a whole, and then nothing is
+// assigned or written until a good one is read; or what can be read is held, and what cannot is out of use. Method: a
+// good checkpoint in which some bytes are replaced, read by a store with the same ENIs.
 func FuzzDamagedCheckpoint(f *testing.F) {
 	f.Add(uint16(0), uint16(0), "")
 	f.Add(uint16(3), uint16(4), "x")
@@ -111,7 +111,8 @@ func refusedWhole(t *testing.T, b *bench, ds *DataStore, text, good string, live
 	}
 }
 
-// Targets are read from whatever the environment says, and whatever they are, the node does not want more and less at once.
+// Targets are read from whatever the environment says, and whatever they are, the node does not want more and less at
+// once.
 func FuzzParseTargets(f *testing.F) {
 	f.Add("5", "10", "1", "1", uint8(14), uint8(3), false)
 	f.Add("-1", "x", "", "9223372036854775807", uint8(1), uint8(1), true)

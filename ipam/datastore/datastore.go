@@ -27,11 +27,12 @@ type Logger interface {
 // Clock tells the present time.
 type Clock func() time.Time
 
-// DataStore is a node's ENIs, their addresses and which pod has which, under the names of amazon-vpc-cni-k8s: a NodePool, a Node
-// that has the pool's units as its blocks at once, and a checkpoint in place of Records. It is not safe for concurrent use.
+// DataStore is a node's ENIs, their addresses and which pod has which, under the names of amazon-vpc-cni-k8s: a
+// NodePool, a Node that has the pool's units as its blocks at once, and a checkpoint in place of Records. It is not
+// safe for concurrent use.
 //
-// Assignments go to the lowest idle address of the first ENI, in the order of device numbers and then IDs, that has one.
-// Settings are to be made before the first call.
+// Assignments go to the lowest idle address of the first ENI, in the order of device numbers and then IDs, that has
+// one. Settings are to be made before the first call.
 type DataStore struct {
 	// CheckpointMigrationPhase says where assignments are read from and written to:
 	//
@@ -48,7 +49,8 @@ type DataStore struct {
 	pool
 	log     Logger
 	backing Checkpointer
-	// extra is what the checkpoint says about assignments beyond what this package knows, preserved the same of its top level.
+	// extra is what the checkpoint says about assignments beyond what this package knows, preserved the same of its top
+	// level.
 	extra     map[ipam.Owner][]Field
 	preserved []Field
 	// quarantine has what is damaged, in the order of the checkpoint.
@@ -64,8 +66,8 @@ type pool = NodePool
 // podGateway is what AWS' pods use: an address of no subnet, so that every address of a unit is a pod's.
 var podGateway = netip.MustParseAddr("169.254.1.1")
 
-// NewDataStore returns an empty store. A nil log is fine. Call ReadBackingStore after the ENIs are in and before the first
-// assignment.
+// NewDataStore returns an empty store. A nil log is fine. Call ReadBackingStore after the ENIs are in and before the
+// first assignment.
 func NewDataStore(log Logger, backingStore Checkpointer, now Clock) *DataStore {
 	if log == nil {
 		log = silence{}

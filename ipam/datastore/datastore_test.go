@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Goal: DataStore does exactly what its slow twin does, through failing checkpoints and restarts, and its accounts add up
-// after every operation. Method: rapid drives both with few ENIs, addresses and pods, so that every corner is near.
+// Goal: DataStore does exactly what its slow twin does, through failing checkpoints and restarts, and its accounts add
+// up after every operation. Method: rapid drives both with few ENIs, addresses and pods, so that every corner is near.
 
 var (
 	epoch   = time.Unix(1700000000, 0).UTC()
@@ -264,8 +264,8 @@ func (b *bench) unassign(t testing.TB, n int) {
 	b.must(t, err)
 }
 
-// The boundary of cooling is inclusive: 30 s after its release an address still cools, a nanosecond later it does not; a
-// restart in between does not change that.
+// The boundary of cooling is inclusive: 30 s after its release an address still cools, a nanosecond later it does not;
+// a restart in between does not change that.
 func TestCoolingBoundaryThroughARestart(t *testing.T) {
 	for _, restart := range [...]bool{false, true} {
 		b := node(t, 1)
@@ -402,8 +402,8 @@ func mustParse(t testing.TB, text string) CheckpointData {
 	return d
 }
 
-// A file that cannot be read is no proof that there are no pods: nothing is assigned and the file is left alone until it
-// can.
+// A file that cannot be read is no proof that there are no pods: nothing is assigned and the file is left alone until
+// it can.
 func TestUnreadableStoreAssignsAndWritesNothing(t *testing.T) {
 	b := node(t, 2)
 	good := b.file.Data

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// disk is a modelled file system with one directory. What a crash leaves is worked out from what was synced: contents that
-// were not may be missing, cut short or garbage; names that were not may be the old or the new ones, in any order.
+// disk is a modelled file system with one directory. What a crash leaves is worked out from what was synced: contents
+// that were not may be missing, cut short or garbage; names that were not may be the old or the new ones, in any order.
 type disk struct {
 	dir     string
 	names   map[string]*inode // as processes see them

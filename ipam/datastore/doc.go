@@ -1,17 +1,18 @@
-// Package datastore is AWS' way of giving out addresses: a node's network interfaces (ENIs) bring addresses from EC2, pods
-// get them, and a pool of spare ones is kept warm.
+// Package datastore is AWS' way of giving out addresses: a node's network interfaces (ENIs) bring addresses from EC2,
+// pods get them, and a pool of spare ones is kept warm.
 //
-// It never talks to EC2, a container runtime or a disk: those are Calls, a CRI and an FS, and the time is an argument or a
-// Clock. A small EC2 to try it against is sim/ec2, which shares nothing with it.
+// It never talks to EC2, a container runtime or a disk: those are Calls, a CRI and an FS, and the time is an argument
+// or a Clock. A small EC2 to try it against is sim/ec2, which shares nothing with it.
 //
-// Start at Node for the addresses of one node, at NodePool for the ENIs and units that bring them, at Sizing for how many
-// addresses a node should have, at Manager for what ipamd does about it, and at IPAMD for the daemon as a whole, which a driver
-// gives events with the time and whose effects it performs. DataStore is a thin layer over Node and NodePool under
-// the names of amazon-vpc-cni-k8s' pkg/ipamd/datastore, with a checkpoint in upstream's format, which JSONFile keeps.
+// Start at Node for the addresses of one node, at NodePool for the ENIs and units that bring them, at Sizing for how
+// many addresses a node should have, at Manager for what ipamd does about it, and at IPAMD for the daemon as a whole,
+// which a driver gives events with the time and whose effects it performs. DataStore is a thin layer over Node and
+// NodePool under the names of amazon-vpc-cni-k8s' pkg/ipamd/datastore, with a checkpoint in upstream's format, which
+// JSONFile keeps.
 //
-// Everything is in one order, so the same calls give the same answers: ENIs by device number, then addresses ascending; what
-// goes back is taken from the other end. A change is made in memory, then written, then told; a write that fails is undone,
-// and repeated before anybody is told anything again. Nothing here is safe for concurrent use.
+// Everything is in one order, so the same calls give the same answers: ENIs by device number, then addresses ascending;
+// what goes back is taken from the other end. A change is made in memory, then written, then told; a write that fails
+// is undone, and repeated before anybody is told anything again. Nothing here is safe for concurrent use.
 //
 // It differs from amazon-vpc-cni-k8s v1.7.5 on purpose:
 //   - Release times are in the checkpoint, in an optional field, so that cooling survives a restart. (Upstream forgets them.)
@@ -33,6 +34,6 @@
 //   - DEL of an unknown pod is ErrUnknownPod as in upstream, and documented as success. Sweep ends what lost DELs left.
 //   - Addresses are netip values, errors are sentinels with upstream's texts, and a Clock is an argument.
 //
-// To add a target, give it a field in Targets and a case in each method of Sizing; to add a request to EC2, a CallOp and a
-// case in Manager.called.
+// To add a target, give it a field in Targets and a case in each method of Sizing; to add a request to EC2, a CallOp
+// and a case in Manager.called.
 package datastore

@@ -21,11 +21,12 @@ type Keeper interface {
 	Step(now time.Time, ev Event) []Effect
 }
 
-// IPAMD is AWS VPC CNI's daemon on one node, for one life of its agent, as a pure state machine: a Manager whose units are the
-// agent's blocks. Units go back to EC2 only when the agent has dropped them and every node that routes them knows.
+// IPAMD is AWS VPC CNI's daemon on one node, for one life of its agent, as a pure state machine: a Manager whose units
+// are the agent's blocks. Units go back to EC2 only when the agent has dropped them and every node that routes them
+// knows.
 //
-// It takes the Manager's events and AgentSeen, and has the Manager's effects, TellAgent and AskAgent. Each Perform is answered
-// once by Called, with an error when its driver gives up.
+// It takes the Manager's events and AgentSeen, and has the Manager's effects, TellAgent and AskAgent. Each Perform is
+// answered once by Called, with an error when its driver gives up.
 type IPAMD struct {
 	keeper Keeper
 	pool   *NodePool
@@ -34,14 +35,15 @@ type IPAMD struct {
 	// leaving is a call that gives units back and waits for the agent to drop them.
 	leaving *Call
 	told    []netip.Prefix
-	// again: EC2 refused the last call for now or did not answer it, so the Manager asks again. unset are ENIs whose host's side
-	// could not be set up: the next reconciliation tries again.
+	// again: EC2 refused the last call for now or did not answer it, so the Manager asks again. unset are ENIs whose
+	// host's side could not be set up: the next reconciliation tries again.
 	again   bool
 	unset   map[string]bool
 	effects []Effect
 }
 
-// NewIPAMD returns a daemon for the agent whose allocator the pool fills; k decides about the pool. Send it a Woke to start.
+// NewIPAMD returns a daemon for the agent whose allocator the pool fills; k decides about the pool. Send it a Woke to
+// start.
 func NewIPAMD(p *NodePool, k Keeper) *IPAMD {
 	return &IPAMD{keeper: k, pool: p, asked: make(map[uint64]Call), unset: make(map[string]bool)}
 }
@@ -82,8 +84,8 @@ func (d *IPAMD) Step(now time.Time, ev Event) []Effect {
 	return d.effects
 }
 
-// steer lets the Manager take a step, and holds back a call that gives units to EC2 which the agent may still have. A call that
-// the Manager has given up is void: its units may be in use again.
+// steer lets the Manager take a step, and holds back a call that gives units to EC2 which the agent may still have. A
+// call that the Manager has given up is void: its units may be in use again.
 func (d *IPAMD) steer(now time.Time, ev Event) {
 	effects := slices.Clone(d.keeper.Step(now, ev))
 	if d.leaving != nil && !d.keeper.Waits(*d.leaving) {
@@ -145,7 +147,8 @@ func (d *IPAMD) seen(now time.Time, agent AgentSeen) {
 	}
 }
 
-// AwaitsAgent reports whether units wait for the agent to drop them: it wants an AgentSeen whenever the agent may have changed.
+// AwaitsAgent reports whether units wait for the agent to drop them: it wants an AgentSeen whenever the agent may have
+// changed.
 func (d *IPAMD) AwaitsAgent() bool { return d.leaving != nil }
 
 // Blocks are those that the agent should have; false while what the node has is not known.

@@ -34,7 +34,8 @@ func backfillKey(containerID string) IPAMKey {
 // IsZero reports whether k is nobody's.
 func (k IPAMKey) IsZero() bool { return k == IPAMKey{} }
 
-// Valid reports whether no part is empty, or has a slash or white space: the CNI specification (1.1, section 2) allows neither.
+// Valid reports whether no part is empty, or has a slash or white space: the CNI specification (1.1, section 2) allows
+// neither.
 func (k IPAMKey) Valid() bool { return k.owner().Valid() }
 
 // owner is a key as an owner.

@@ -26,11 +26,11 @@ type File interface {
 	Close() error
 }
 
-// JSONFile is a Checkpointer on one JSON file that is at any time, and after any crash, a whole checkpoint: the last one or,
-// while one is being written, the one before.
+// JSONFile is a Checkpointer on one JSON file that is at any time, and after any crash, a whole checkpoint: the last
+// one or, while one is being written, the one before.
 //
-// It writes beside the file first, so the directory must be writable and belong to one writer. A temporary file left by a
-// crash is overwritten by the next checkpoint.
+// It writes beside the file first, so the directory must be writable and belong to one writer. A temporary file left by
+// a crash is overwritten by the next checkpoint.
 type JSONFile struct {
 	fs   FS
 	path string

@@ -125,8 +125,8 @@ func diskBench(d *disk, b *bench) error {
 	return errors.Join(err, b.ds.ReadBackingStore())
 }
 
-// Every step of every request is crashed at; whatever the disk keeps, what was told is true in the next life: who was given
-// an address has it, who gave one back has none, and what was given back still cools.
+// Every step of every request is crashed at; whatever the disk keeps, what was told is true in the next life: who was
+// given an address has it, who gave one back has none, and what was given back still cools.
 func TestCrashAtEveryStepKeepsWhatWasTold(t *testing.T) {
 	points, disks := 0, 0
 	for crash := 1; ; crash++ {

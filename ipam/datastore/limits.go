@@ -11,15 +11,16 @@ import (
 type Limits struct {
 	// ENIs is how many interfaces, the primary one included.
 	ENIs int
-	// IPv4PerENI is how many addresses an interface may have, its own one included; a delegated prefix takes the place of one.
+	// IPv4PerENI is how many addresses an interface may have, its own one included; a delegated prefix takes the place of
+	// one.
 	IPv4PerENI int
 }
 
 //go:embed instance_types.txt
 var instanceTypesText string
 
-// instanceTypes reads the table: lines of interfaces, addresses and the types that have so many. It is read when somebody asks, so that a table that cannot be
-// read is told of by who asks.
+// instanceTypes reads the table: lines of interfaces, addresses and the types that have so many. It is read when
+// somebody asks, so that a table that cannot be read is told of by who asks.
 func instanceTypes(yield func(types []string, l Limits) bool) {
 	for line := range strings.Lines(instanceTypesText) {
 		if strings.HasPrefix(line, "#") {

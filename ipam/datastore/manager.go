@@ -29,11 +29,11 @@ const (
 	awaitTries = 60
 )
 
-// Manager keeps a node's store at its targets, and equal to what EC2 has attached, as a pure state machine. It has one Call
-// outstanding at most, and every decision about size is Sizing's.
+// Manager keeps a node's store at its targets, and equal to what EC2 has attached, as a pure state machine. It has one
+// Call outstanding at most, and every decision about size is Sizing's.
 //
-// What EC2 says decides; the metadata service only raises suspicion. An address or ENI leaves the store when EC2 was asked
-// and does not have it, never because somebody else failed to mention it.
+// What EC2 says decides; the metadata service only raises suspicion. An address or ENI leaves the store when EC2 was
+// asked and does not have it, never because somebody else failed to mention it.
 type Manager struct {
 	sizing Sizing
 	ds     store
@@ -56,8 +56,8 @@ type Manager struct {
 	attached  map[string]bool      // every ENI of the instance, managed or not
 	unmanaged map[string]bool
 	freed     map[freedUnit]time.Time
-	// unsure are those of the freed units whose giving back nobody has answered, until a look behind freedMemory has shown what became of them;
-	// an ENI whose deletion nobody has answered has no unit.
+	// unsure are those of the freed units whose giving back nobody has answered, until a look behind freedMemory has shown
+	// what became of them; an ENI whose deletion nobody has answered has no unit.
 	unsure map[freedUnit]time.Time
 }
 
@@ -102,15 +102,15 @@ type store interface {
 	Flush() error
 }
 
-// NewManager returns a Manager for an empty store, which it fills and lets read its backing store; until that is done the
-// store assigns nothing. Send it a Woke to start.
+// NewManager returns a Manager for an empty store, which it fills and lets read its backing store; until that is done
+// the store assigns nothing. Send it a Woke to start.
 func NewManager(ds *DataStore, sizing Sizing) *Manager {
 	ds.unread = fmt.Errorf("%w: not read yet", ErrBackingStore)
 	return newManager(ds, sizing)
 }
 
-// NewNodeManager returns a Manager for the blocks of a Node; see NodePool for what its driver has to keep. Send it a Woke
-// to start.
+// NewNodeManager returns a Manager for the blocks of a Node; see NodePool for what its driver has to keep. Send it a
+// Woke to start.
 func NewNodeManager(p *NodePool, sizing Sizing) *Manager { return newManager(p, sizing) }
 
 func newManager(ds store, sizing Sizing) *Manager {
@@ -123,18 +123,19 @@ func newManager(ds store, sizing Sizing) *Manager {
 // Ready reports whether the store knows what live pods hold, so that pods can be served.
 func (m *Manager) Ready() bool { return m.phase == running }
 
-// Joining reports whether an ENI is on its way into the store: EC2 has it, and the metadata service does not show it yet or the
-// host's side is not set up.
+// Joining reports whether an ENI is on its way into the store: EC2 has it, and the metadata service does not show it
+// yet or the host's side is not set up.
 func (m *Manager) Joining() bool { return len(m.joining)+len(m.unshown) > 0 }
 
 // Waits reports whether the answer to a call is still waited for: not once it has come, or the call was given up.
 func (m *Manager) Waits(c Call) bool { return m.call.Number != 0 && m.call.Number == c.Number }
 
-// Unsure reports whether nobody has answered that units or an ENI were given back, and the Manager, which leaves them alone for a while, has not looked yet
-// whether they are attached still.
+// Unsure reports whether nobody has answered that units or an ENI were given back, and the Manager, which leaves them
+// alone for a while, has not looked yet whether they are attached still.
 func (m *Manager) Unsure() bool { return len(m.unsure) > 0 }
 
-// unshownMemory is how long an ENI that the metadata service did not show in time counts as on its way: a few reconciliations.
+// unshownMemory is how long an ENI that the metadata service did not show in time counts as on its way: a few
+// reconciliations.
 const unshownMemory = 5 * time.Minute
 
 // Step takes an event and returns what follows from it, in order; the slice is valid until the next Step.

@@ -12,9 +12,9 @@ import (
 	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
-// Goal: a node comes to rest at its targets with few requests and stays there; nothing that EC2, the metadata service or a
-// crash does gives one address to two pods or makes a pod lose its own. Method: field incidents are replayed in a world of
-// one node; world.check holds at every event.
+// Goal: a node comes to rest at its targets with few requests and stays there; nothing that EC2, the metadata service
+// or a crash does gives one address to two pods or makes a pod lose its own. Method: field incidents are replayed in a
+// world of one node; world.check holds at every event.
 
 func warmENI(n int) datastore.Targets { return datastore.Targets{WarmENI: n} }
 
@@ -100,8 +100,8 @@ func TestRestartOnAFullNodeDoesNotStarve(t *testing.T) {
 	}
 }
 
-// With the primary ENI unusable and nothing to keep warm, the one ENI that there must be is not given back to be asked for
-// again.
+// With the primary ENI unusable and nothing to keep warm, the one ENI that there must be is not given back to be asked
+// for again.
 func TestNoEndlessLoopWithCustomNetworking(t *testing.T) {
 	w := newWorld(t, "m5.large", warmENI(0), func(_ *ec2.Config, z *datastore.Sizing) { z.SkipPrimary = true })
 	w.run(4 * time.Hour)
@@ -110,8 +110,8 @@ func TestNoEndlessLoopWithCustomNetworking(t *testing.T) {
 	}
 }
 
-// The agent dies between any two events of its first minutes; the next life adopts what is attached and no pod loses its
-// address.
+// The agent dies between any two events of its first minutes; the next life adopts what is attached and no pod loses
+// its address.
 func TestKillAtAnyMomentOfGrowth(t *testing.T) {
 	for at := 50 * time.Millisecond; at < 25*time.Second; at += 190 * time.Millisecond {
 		w := newWorld(t, "t3.small", warmENI(1))
@@ -148,7 +148,8 @@ func TestENIHiddenByTheMetadataService(t *testing.T) {
 	w.agree()
 }
 
-// EC2 itself says for a while that an ENI with live pods is gone. When it is back, its pods have it: it never looks unused.
+// EC2 itself says for a while that an ENI with live pods is gone. When it is back, its pods have it: it never looks
+// unused.
 func TestENIThatEC2DeniesComesBackWithItsPods(t *testing.T) {
 	w := newWorld(t, "t3.small", warmIP(1, 0))
 	w.addAll(5)
@@ -331,7 +332,8 @@ func TestSubnetRunsDry(t *testing.T) {
 	}
 }
 
-// No /28 is left in one piece: pods wait beside free addresses, as upstream's do with prefix delegation, until there is one.
+// No /28 is left in one piece: pods wait beside free addresses, as upstream's do with prefix delegation, until there is
+// one.
 func TestFragmentedSubnet(t *testing.T) {
 	subnet := ec2.NewSubnet(netip.MustParsePrefix("10.0.0.0/26"))
 	hole := netip.MustParseAddr("10.0.0.40")

@@ -16,18 +16,18 @@ type NodeConfig struct {
 	// Cooling is how long a released address is not given out again, the boundary included; 0 is CoolingPeriod, negative
 	// not at all.
 	Cooling time.Duration
-	// Gateway is one address outside all blocks that every pod uses as its gateway, as AWS does with 169.254.1.1; then every
-	// address of a block is for pods. The zero Addr gives each block a gateway of its own at index 1, as the wiring of this
-	// module expects, and reserves it, the first and the last two addresses: at least 3 host bits are needed then.
+	// Gateway is one address outside all blocks that every pod uses as its gateway, as AWS does with 169.254.1.1; then
+	// every address of a block is for pods. The zero Addr gives each block a gateway of its own at index 1, as the wiring
+	// of this module expects, and reserves it, the first and the last two addresses: at least 3 host bits are needed then.
 	Gateway netip.Addr
 }
 
-// Node is the allocator for one node whose blocks are what EC2 delegated to its ENIs. Within the first block in SetBlocks
-// order that has one, the lowest free address is given, so that later blocks empty and can go back. It is not safe for
-// concurrent use.
+// Node is the allocator for one node whose blocks are what EC2 delegated to its ENIs. Within the first block in
+// SetBlocks order that has one, the lowest free address is given, so that later blocks empty and can go back. It is not
+// safe for concurrent use.
 //
-// SetBlocks refuses a prefix that is too small or too large, and a new block whose gateway or last address but one is held by a
-// pod of a draining block.
+// SetBlocks refuses a prefix that is too small or too large, and a new block whose gateway or last address but one is
+// held by a pod of a draining block.
 type Node struct {
 	ledger
 	addrs addresses

@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Goal: Node does exactly what its slow twin does, and a crash anywhere yields an earlier state. Method: rapid drives both
-// with few owners and small, overlapping blocks; the records of every step are replayed into fresh Nodes.
+// Goal: Node does exactly what its slow twin does, and a crash anywhere yields an earlier state. Method: rapid drives
+// both with few owners and small, overlapping blocks; the records of every step are replayed into fresh Nodes.
 
 func owner(n int) ipam.Owner {
 	return ipam.Owner{Network: "k8s", ContainerID: fmt.Sprintf("c%02d", n), IfName: "eth0"}

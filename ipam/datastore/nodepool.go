@@ -9,20 +9,20 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// NodePool is which ENIs and units EC2 has given to the instance of a Node, as a Manager knows it. Blocks is what the Node
-// should have; an IPAMD tells its agent.
+// NodePool is which ENIs and units EC2 has given to the instance of a Node, as a Manager knows it. Blocks is what the
+// Node should have; an IPAMD tells its agent.
 //
-// A unit that the Manager gives back is out of Blocks at once, but the Node may still have it. An UnassignUnits or DeleteENI
-// must not reach EC2 before the Node has none of its units any more and all nodes that route them know, and is void when the
-// Manager makes another call meanwhile. Where a pod was faster, the answer is ErrIPInUse: the Manager asks EC2 then, and the
-// unit comes back. An IPAMD sees to both.
+// A unit that the Manager gives back is out of Blocks at once, but the Node may still have it. An UnassignUnits or
+// DeleteENI must not reach EC2 before the Node has none of its units any more and all nodes that route them know, and
+// is void when the Manager makes another call meanwhile. Where a pod was faster, the answer is ErrIPInUse: the Manager
+// asks EC2 then, and the unit comes back. An IPAMD sees to both.
 type NodePool struct {
 	node  *Node
 	clock Clock
 	enis  []*eni     // by device number, then ID
 	units []poolUnit // ascending
-	// alone is not nil where nobody but the pool sets the Node's blocks, and says how long an address cools there. stale: they
-	// are to be set before the Node is asked.
+	// alone is not nil where nobody but the pool sets the Node's blocks, and says how long an address cools there. stale:
+	// they are to be set before the Node is asked.
 	alone *time.Duration
 	stale bool
 	// forcedENIs and forcedIPs count what EC2 took away under pods.
@@ -79,8 +79,8 @@ func (p *NodePool) AddENI(eniID string, deviceNumber int, isPrimary, isTrunk boo
 	return nil
 }
 
-// AddIPv4CidrToStore adds a unit to an ENI, a delegated prefix of at most 2^12 addresses or one address as a /32. Errors:
-// ErrUnknownENI (with a text of its own), ErrInvalidAddress, ErrIPAlreadyInStore when it overlaps another one.
+// AddIPv4CidrToStore adds a unit to an ENI, a delegated prefix of at most 2^12 addresses or one address as a /32.
+// Errors: ErrUnknownENI (with a text of its own), ErrInvalidAddress, ErrIPAlreadyInStore when it overlaps another one.
 func (p *NodePool) AddIPv4CidrToStore(eniID string, cidr netip.Prefix) error {
 	e := p.eni(eniID)
 	if e == nil {
@@ -117,8 +117,8 @@ func (p *NodePool) eniOf(b *block, a netip.Addr) *eni {
 	return nil
 }
 
-// DelIPv4CidrFromStore takes a unit out, which must be one that was added; one with pods only with force. Errors: ErrUnknownENI,
-// ErrUnknownIP, ErrIPInUse.
+// DelIPv4CidrFromStore takes a unit out, which must be one that was added; one with pods only with force. Errors:
+// ErrUnknownENI, ErrUnknownIP, ErrIPInUse.
 func (p *NodePool) DelIPv4CidrFromStore(eniID string, cidr netip.Prefix, force bool) error {
 	e := p.eni(eniID)
 	if e == nil {
@@ -170,8 +170,8 @@ func (p *NodePool) remove(e *eni) {
 	p.enis = slices.DeleteFunc(p.enis, func(x *eni) bool { return x == e })
 }
 
-// RemoveUnusedENI removes one ENI that is not needed and returns its ID, for the caller to detach; "" when there is none.
-// Enough judges the account as it would be without the ENI. The ENI with the highest device number goes first.
+// RemoveUnusedENI removes one ENI that is not needed and returns its ID, for the caller to detach; "" when there is
+// none. Enough judges the account as it would be without the ENI. The ENI with the highest device number goes first.
 //
 // An ENI stays when it is primary or a trunk, younger than ENILifeMin, or when one of its addresses is not idle.
 func (p *NodePool) RemoveUnusedENI(enough func(rest Stats) bool) string {
@@ -223,8 +223,8 @@ func (p *NodePool) Units(eniID string) []netip.Prefix {
 	return append([]netip.Prefix{}, e.units...)
 }
 
-// IdleUnits lists what could be given back to EC2 without harm: units of an ENI of which every address is idle, in ascending
-// order.
+// IdleUnits lists what could be given back to EC2 without harm: units of an ENI of which every address is idle, in
+// ascending order.
 func (p *NodePool) IdleUnits(eniID string) []netip.Prefix {
 	list := []netip.Prefix{}
 	if e := p.eni(eniID); e != nil {

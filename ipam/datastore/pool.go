@@ -47,8 +47,8 @@ func (m *Manager) grow(s Stats) (Growth, bool) {
 	return m.sizing.Grow(s, m.ds.rooms(), len(m.attached)-m.ds.GetENIs())
 }
 
-// Short reports whether the node has less than its targets, and the Manager, which sleeps, is going to ask for more when it wakes. What EC2
-// refused last is not counted: it may be so for ever.
+// Short reports whether the node has less than its targets, and the Manager, which sleeps, is going to ask for more
+// when it wakes. What EC2 refused last is not counted: it may be so for ever.
 func (m *Manager) Short() bool {
 	if m.phase != running || m.stopping || m.failures > 0 || m.doubt {
 		return false
@@ -64,8 +64,8 @@ func (m *Manager) grown(now time.Time, c Call, r Result) {
 		m.add(c.ENI, r.Prefixes)
 		return
 	}
-	// A subnet with less than was asked for may have one: EC2 gives all or nothing. With prefix delegation a subnet without a /28 in
-	// one piece gives nothing, as ipamd asks for no single addresses then, and pods wait.
+	// A subnet with less than was asked for may have one: EC2 gives all or nothing. With prefix delegation a subnet
+	// without a /28 in one piece gives nothing, as ipamd asks for no single addresses then, and pods wait.
 	if code := codeOf(r.Err); c.Units > 1 && (code == codeNoBlock || code == codeSubnetFull) {
 		m.note("%s: %v", c, r.Err)
 		m.ask(now, Call{Op: AssignUnits, ENI: c.ENI, Units: 1, Delegated: c.Delegated})
@@ -84,8 +84,8 @@ func (m *Manager) add(eni string, units []netip.Prefix) {
 	}
 }
 
-// decrease gives idle units of one ENI back and reports whether it found any: from the last ENI and the highest address,
-// because assignments start at the other end.
+// decrease gives idle units of one ENI back and reports whether it found any: from the last ENI and the highest
+// address, because assignments start at the other end.
 func (m *Manager) decrease(now time.Time) bool {
 	excess := m.sizing.Excess(m.ds.GetIPStats())
 	if excess == 0 {
@@ -113,8 +113,8 @@ func (m *Manager) decrease(now time.Time) bool {
 	return false
 }
 
-// shrunk goes on with the next ENI. What EC2 or the node refused to give back is still attached, so EC2 is asked. What they did not answer
-// may be taken yet, and is not believed to be attached for as long as what was given back.
+// shrunk goes on with the next ENI. What EC2 or the node refused to give back is still attached, so EC2 is asked. What
+// they did not answer may be taken yet, and is not believed to be attached for as long as what was given back.
 func (m *Manager) shrunk(now time.Time, c Call, r Result) {
 	if r.Err != nil {
 		refused := codeOf(r.Err) != "" || errors.Is(r.Err, ErrIPInUse)

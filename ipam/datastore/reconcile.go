@@ -54,8 +54,8 @@ func (m *Manager) without(now time.Time, e AttachedENI) []netip.Prefix {
 	return out
 }
 
-// described makes the store what EC2 has attached. This is the only place where ENIs and addresses leave the store without
-// this Manager having given them back.
+// described makes the store what EC2 has attached. This is the only place where ENIs and addresses leave the store
+// without this Manager having given them back.
 func (m *Manager) described(now time.Time, r Result) {
 	if r.Err == nil && !slices.ContainsFunc(r.ENIs, func(e AttachedENI) bool { return e.Primary }) {
 		r.Err = errNoPrimary

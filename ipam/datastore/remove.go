@@ -7,17 +7,17 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// DelIPv4AddressFromStore removes an address that is a unit of its own; cooling ones too. With force also one that a pod
-// has: the pod's claim stays, so that the address is the pod's again should it come back, until the pod is gone. Errors:
-// ErrUnknownENI, ErrUnknownIP, ErrIPInUse.
+// DelIPv4AddressFromStore removes an address that is a unit of its own; cooling ones too. With force also one that a
+// pod has: the pod's claim stays, so that the address is the pod's again should it come back, until the pod is gone.
+// Errors: ErrUnknownENI, ErrUnknownIP, ErrIPInUse.
 func (ds *DataStore) DelIPv4AddressFromStore(eniID string, ipv4 netip.Addr, force bool) error {
 	ipv4 = space.NormalAddr(ipv4)
 	return ds.DelIPv4CidrFromStore(eniID, netip.PrefixFrom(ipv4, ipv4.BitLen()), force)
 }
 
 // DelIPv4CidrFromStore removes a delegated prefix as DelIPv4AddressFromStore removes an address; it must be the very
-// prefix that was added. The checkpoint does not change: what it says about assigned and cooling addresses stays true of pods and
-// of time.
+// prefix that was added. The checkpoint does not change: what it says about assigned and cooling addresses stays true
+// of pods and of time.
 func (ds *DataStore) DelIPv4CidrFromStore(eniID string, cidr netip.Prefix, force bool) error {
 	return ds.removing(func() error { return ds.pool.DelIPv4CidrFromStore(eniID, cidr, force) })
 }
@@ -43,8 +43,8 @@ func (ds *DataStore) removing(remove func() error) error {
 	return nil
 }
 
-// RemoveUnusedENIFromStore is RemoveUnusedENI for address targets: an ENI stays when without it fewer than warmIPTarget addresses
-// were available or fewer than minimumIPTarget there. 0 means that a target is not set.
+// RemoveUnusedENIFromStore is RemoveUnusedENI for address targets: an ENI stays when without it fewer than warmIPTarget
+// addresses were available or fewer than minimumIPTarget there. 0 means that a target is not set.
 func (ds *DataStore) RemoveUnusedENIFromStore(warmIPTarget, minimumIPTarget int) string {
 	return ds.RemoveUnusedENI(enough(warmIPTarget, minimumIPTarget))
 }

@@ -3,11 +3,11 @@ package datastore
 // DelegatedIPs is how many addresses a delegated prefix has.
 const DelegatedIPs = 1 << (32 - DelegatedBits)
 
-// Sizing decides how many addresses a node should have. All its methods are functions of their arguments. Addresses that
-// cool or are quarantined count as there, but not as available: a pod cannot have them.
+// Sizing decides how many addresses a node should have. All its methods are functions of their arguments. Addresses
+// that cool or are quarantined count as there, but not as available: a pod cannot have them.
 //
-// With a unit (an address, or with PrefixDelegation a delegated prefix): when TooLow, Grow says what to ask EC2 for; a node
-// that gives back all that is Over, or an ENI without which TooLow is false, is not TooLow then.
+// With a unit (an address, or with PrefixDelegation a delegated prefix): when TooLow, Grow says what to ask EC2 for; a
+// node that gives back all that is Over, or an ENI without which TooLow is false, is not TooLow then.
 type Sizing struct {
 	Targets
 	// ENIsMax is how many ENIs the node may have, the primary one and unmanaged ones included, at least 1.
@@ -116,8 +116,8 @@ type Growth struct {
 	Units int
 }
 
-// Grow says how to get closer to the targets in one step; false when they are met or nothing fits any more. rooms are the
-// node's managed ENIs in store order; others is how many more it has.
+// Grow says how to get closer to the targets in one step; false when they are met or nothing fits any more. rooms are
+// the node's managed ENIs in store order; others is how many more it has.
 func (z Sizing) Grow(s Stats, rooms []Room, others int) (Growth, bool) {
 	if !z.TooLow(s) {
 		return Growth{}, false
@@ -145,7 +145,8 @@ func (z Sizing) Grow(s Stats, rooms []Room, others int) (Growth, bool) {
 
 func (z Sizing) takes(r Room) bool { return !r.Trunk && !(z.SkipPrimary && r.Primary) }
 
-// want is how many units a node that is too low is short of; it is more than an ENI has room for without address targets.
+// want is how many units a node that is too low is short of; it is more than an ENI has room for without address
+// targets.
 func (z Sizing) want(s Stats) int {
 	switch {
 	case z.Addressed():

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Goal: no decision about size can be followed by the opposite one. Method: every small account with every small target.
+// Goal: no decision about size can be followed by the opposite one. Method: every small account with every small
+// target.
 
 // accounts yields every account of up to that many units, each a /28 in prefix mode.
 func accounts(prefixes bool, units int, yield func(Stats)) {
@@ -67,7 +68,8 @@ func TestNeverBothShortAndOver(t *testing.T) {
 	}
 }
 
-// A node that gives back all that is over, or any unit of it, is not too low. What it gets when it is too low does not make it too high.
+// A node that gives back all that is over, or any unit of it, is not too low. What it gets when it is too low does not
+// make it too high.
 func TestNoFlapping(t *testing.T) {
 	for _, prefixes := range [...]bool{false, true} {
 		sizings(prefixes, func(z Sizing) {

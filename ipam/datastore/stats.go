@@ -5,14 +5,16 @@ import (
 	"net/netip"
 )
 
-// Stats is how many addresses a store has and what they are doing. Total = assigned + cooling + quarantined + available.
+// Stats is how many addresses a store has and what they are doing. Total = assigned + cooling + quarantined +
+// available.
 type Stats struct {
 	TotalIPs, AssignedIPs int
 	// CooldownIPs were given back less than the cooling period ago.
 	CooldownIPs int
 	// QuarantinedIPs are named by damaged checkpoint entries.
 	QuarantinedIPs int
-	// TotalPrefixes is how many delegated /28 prefixes there are, FreePrefixes how many of them have all addresses available.
+	// TotalPrefixes is how many delegated /28 prefixes there are, FreePrefixes how many of them have all addresses
+	// available.
 	TotalPrefixes, FreePrefixes int
 	// ForceRemovedENIs and ForceRemovedIPs count, since the store was made, what went away under pods.
 	ForceRemovedENIs, ForceRemovedIPs int

@@ -15,8 +15,9 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// Goal: what ipamd asks of EC2 and tells its agent, call by call, in words that a reader can check against amazon-vpc-cni-k8s.
-// Method: golden stories in which the reader is EC2; `go test -rewrite` writes them anew. A story's commands:
+// Goal: what ipamd asks of EC2 and tells its agent, call by call, in words that a reader can check against
+// amazon-vpc-cni-k8s. Method: golden stories in which the reader is EC2; `go test -rewrite` writes them anew. A story's
+// commands:
 //
 //	ipamd TARGET=N… [units=N] [enis=N] [prefixes] [cooling=D]   start one whose ENIs hold so many units
 //	answer [refused=CODE|lost] [UNIT…]         the answer to the oldest call; input lines are ENIs: ID DEVICE [UNIT…]

@@ -167,8 +167,8 @@ func attached(enis []ec2.ENI) (list []datastore.AttachedENI) {
 	return list
 }
 
-// check is what must hold at every moment: no address has two pods, every pod has what it was told or a claim to it, and the
-// account adds up.
+// check is what must hold at every moment: no address has two pods, every pod has what it was told or a claim to it,
+// and the account adds up.
 func (w *world) check() {
 	w.t.Helper()
 	seen := make(map[netip.Addr]datastore.IPAMKey)

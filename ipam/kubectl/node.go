@@ -15,7 +15,8 @@ type Node struct {
 	MaxPods int
 }
 
-// Node reads an object of kind Node. Addresses that are names of hosts are left out; a pod CIDR that is none is an error.
+// Node reads an object of kind Node. Addresses that are names of hosts are left out; a pod CIDR that is none is an
+// error.
 func (o Object) Node() (Node, error) {
 	var n Node
 	var spec struct {

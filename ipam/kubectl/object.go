@@ -60,8 +60,9 @@ func Decode(part json.RawMessage, into any) error {
 	return json.Unmarshal(part, into)
 }
 
-// Read gives take each object of a text: of objects, of lists of them, or of several of both behind each other. The kind of a list's
-// items, which servers leave out, is the list's. An error of take ends it. name says where the text comes from.
+// Read gives take each object of a text: of objects, of lists of them, or of several of both behind each other. The
+// kind of a list's items, which servers leave out, is the list's. An error of take ends it. name says where the text
+// comes from.
 func Read(name string, text []byte, take func(Object) error) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	for {
@@ -98,7 +99,8 @@ func each(one Object, take func(Object) error) error {
 	return nil
 }
 
-// located names the place at which a text is no JSON, is other JSON, or ends too early. begin is where the object begins.
+// located names the place at which a text is no JSON, is other JSON, or ends too early. begin is where the object
+// begins.
 func located(name string, text []byte, begin int64, err error) *Error {
 	e := &Error{Name: name, Message: err.Error()}
 	at := begin

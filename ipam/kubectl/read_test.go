@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/kubectl"
 )
 
-// Goal: objects come one by one however a text holds them, with their kinds. Method: an object, a list of kubectl's, a list of a server's
-// inside of another, one behind the other.
+// Goal: objects come one by one however a text holds them, with their kinds. Method: an object, a list of kubectl's, a
+// list of a server's inside of another, one behind the other.
 func TestRead(t *testing.T) {
 	text := `{"kind":"Node","metadata":{"name":"a"}} {"kind":"List","items":[{"kind":"Pod","metadata":{"name":"b"}},` +
 		`{"kind":"NodeList","items":[{"metadata":{"name":"c"}}]}]}{"kind":"PodList","items":[]}`
@@ -23,7 +23,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Goal: what is wrong with a text is told by line and column. Method: a mistake of each kind, also behind an object that is right.
+// Goal: what is wrong with a text is told by line and column. Method: a mistake of each kind, also behind an object
+// that is right.
 func TestReadRefuses(t *testing.T) {
 	const good = `{"kind":"Node","metadata":{"name":"a"}}`
 	for text, want := range map[string]kubectl.Error{

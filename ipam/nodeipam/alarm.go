@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// alarms wakes its sleepers by time, those of one time in the order in which they lay down. A sleeper is in it once per set; who
-// takes it out again compares its own due time, because cancelling is only forgetting.
+// alarms wakes its sleepers by time, those of one time in the order in which they lay down. A sleeper is in it once per
+// set; who takes it out again compares its own due time, because cancelling is only forgetting.
 type alarms[T any] struct {
 	heap alarmHeap[T]
 	seq  uint64

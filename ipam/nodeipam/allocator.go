@@ -26,8 +26,8 @@ const (
 	IPAMFromCloudAllocatorType CIDRAllocatorType = "IPAMFromCloud"
 )
 
-// Machine is a controller as its driver sees it: it starts nothing itself. The driver tells it events, performs the effects in
-// order, and tells their answers.
+// Machine is a controller as its driver sees it: it starts nothing itself. The driver tells it events, performs the
+// effects in order, and tells their answers.
 type Machine interface {
 	// Run does what is due at now and returns what is to be performed, in order.
 	Run(now time.Time) []Effect
@@ -35,15 +35,15 @@ type Machine interface {
 	Step(now time.Time, ev Event) []Effect
 }
 
-// cidrAllocator is upstream's view of RangeAllocator and CloudAllocator, for callers who know a node's fate themselves; a
-// driver needs no more than a Machine.
+// cidrAllocator is upstream's view of RangeAllocator and CloudAllocator, for callers who know a node's fate themselves;
+// a driver needs no more than a Machine.
 type cidrAllocator interface {
 	Machine
-	// AllocateOrOccupyCIDR is Step of a node that was added or changed, without running. An error says what is wrong with the
-	// node, or that no block is free; nothing has to be done about it. A nil node is success.
+	// AllocateOrOccupyCIDR is Step of a node that was added or changed, without running. An error says what is wrong with
+	// the node, or that no block is free; nothing has to be done about it. A nil node is success.
 	AllocateOrOccupyCIDR(node *KubeNode) error
-	// ReleaseCIDR is Step of a node that was deleted, without running. It must not be called while the object exists, deletion
-	// timestamp or not.
+	// ReleaseCIDR is Step of a node that was deleted, without running. It must not be called while the object exists,
+	// deletion timestamp or not.
 	ReleaseCIDR(node *KubeNode) error
 }
 
@@ -53,8 +53,8 @@ type CloudProvider string
 // CloudProviderGCE is the one that CloudAllocator and Controller support.
 const CloudProviderGCE CloudProvider = "gce"
 
-// New returns a controller of a type, which lists the nodes before anything else. Of params the IPAMFrom types use the first
-// range and ServiceCIDR, CloudAllocator the Picker alone; cloud does not matter to RangeAllocator.
+// New returns a controller of a type, which lists the nodes before anything else. Of params the IPAMFrom types use the
+// first range and ServiceCIDR, CloudAllocator the Picker alone; cloud does not matter to RangeAllocator.
 func New(kind CIDRAllocatorType, params CIDRAllocatorParams, cloud CloudProvider) (Machine, error) {
 	mode := syncFromCluster
 	switch kind {
@@ -107,8 +107,8 @@ type Flags struct {
 	ClusterCIDR string
 	// ServiceCIDR is --service-cluster-ip-range: like ClusterCIDR, or empty.
 	ServiceCIDR string
-	// NodeCIDRMaskSize is --node-cidr-mask-size, for one family only. NodeCIDRMaskSizeIPv4 and NodeCIDRMaskSizeIPv6 are for two;
-	// 24 and 64 by default.
+	// NodeCIDRMaskSize is --node-cidr-mask-size, for one family only. NodeCIDRMaskSizeIPv4 and NodeCIDRMaskSizeIPv6 are
+	// for two; 24 and 64 by default.
 	NodeCIDRMaskSize, NodeCIDRMaskSizeIPv4, NodeCIDRMaskSizeIPv6 int
 }
 
@@ -118,7 +118,8 @@ const (
 	defaultNodeMaskCIDRIPv6 = 64
 )
 
-// Resolve checks the flags. What it refuses ends the controller manager upstream: it must be found before anything starts.
+// Resolve checks the flags. What it refuses ends the controller manager upstream: it must be found before anything
+// starts.
 func (f Flags) Resolve() (CIDRAllocatorParams, error) {
 	var params CIDRAllocatorParams
 	kind := f.AllocatorType

@@ -65,8 +65,8 @@ func (r *RangeAllocator) got(h *holder, ev Answered) {
 	r.seeSame(h, ev.Node)
 }
 
-// seeSame takes in an object that was returned under h's name. Another UID says that h's object is gone; the new one is left to
-// the watch, because what that still says of the old one would look newer.
+// seeSame takes in an object that was returned under h's name. Another UID says that h's object is gone; the new one is
+// left to the watch, because what that still says of the old one would look newer.
 func (r *RangeAllocator) seeSame(h *holder, n *KubeNode) {
 	if n.uid() != h.uid {
 		r.bury(h)

@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// CloudAllocator writes into each node the alias ranges that the cloud gave it: the cloud decides, and what a node has is
-// overwritten. It is not safe for concurrent use.
+// CloudAllocator writes into each node the alias ranges that the cloud gave it: the cloud decides, and what a node has
+// is overwritten. It is not safe for concurrent use.
 type CloudAllocator struct {
 	picker Picker
 	nodes  map[string]*cloudNode

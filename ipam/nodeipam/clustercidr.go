@@ -11,8 +11,8 @@ import (
 // minPerNodeHostBits is the API's lower bound of ClusterCIDR.PerNodeHostBits.
 const minPerNodeHostBits = 4
 
-// ClusterCIDR is one range of node blocks for the nodes that a selector chooses. At least one family is set; a node gets a
-// block of each.
+// ClusterCIDR is one range of node blocks for the nodes that a selector chooses. At least one family is set; a node
+// gets a block of each.
 type ClusterCIDR struct {
 	Name     string
 	Selector Selector
@@ -64,8 +64,8 @@ type Candidate struct {
 	MatchCount  int
 }
 
-// Compare is the order in which a node's candidates are tried: more matching labels first, then fewer blocks in all, then fewer
-// addresses in a block, then the selector's text, the range's text and the name in lexical order.
+// Compare is the order in which a node's candidates are tried: more matching labels first, then fewer blocks in all,
+// then fewer addresses in a block, then the selector's text, the range's text and the name in lexical order.
 func (c Candidate) Compare(d Candidate) int {
 	return cmp.Or(
 		cmp.Compare(d.MatchCount, c.MatchCount),

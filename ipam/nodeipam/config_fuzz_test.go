@@ -67,7 +67,8 @@ func FuzzFlags(f *testing.F) {
 
 var epochOfFuzz = time.Unix(1700000000, 0).UTC()
 
-// Controllers of any configuration are refused with one line, or start; none of them panics on a node that shows anything.
+// Controllers of any configuration are refused with one line, or start; none of them panics on a node that shows
+// anything.
 func FuzzConfig(f *testing.F) {
 	f.Add("SyncFromCluster", "gce", "10.0.0.0/16", "10.0.0.0/24", 24, int64(0), int64(0), int64(0), "10.0.0.0/24")
 	f.Add("SyncFromCloud", "gce", "::/0", "", 200, int64(-1), int64(1), int64(1), "")

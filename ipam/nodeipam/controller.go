@@ -40,10 +40,11 @@ type Config struct {
 	Mode NodeSyncMode
 }
 
-// Controller synchronises the CIDR of each node between cluster and cloud: the types IPAMFromCluster and IPAMFromCloud. It
-// knows one CIDR a node, as upstream. It is not safe for concurrent use.
+// Controller synchronises the CIDR of each node between cluster and cloud: the types IPAMFromCluster and IPAMFromCloud.
+// It knows one CIDR a node, as upstream. It is not safe for concurrent use.
 //
-// What listed nodes hold is occupied before anything is allocated, and the alias of each that holds nothing is looked at first.
+// What listed nodes hold is occupied before anything is allocated, and the alias of each that holds nothing is looked
+// at first.
 type Controller struct {
 	cfg    Config
 	set    *cidrset.Ledger
@@ -52,8 +53,8 @@ type Controller struct {
 	lastID uint64
 	alarms alarms[*nodeSync]
 	start  listing
-	// unsurveyed counts nodes of the start whose alias may be a block that the set does not know of yet; blocked are those who
-	// wait for that before they allocate.
+	// unsurveyed counts nodes of the start whose alias may be a block that the set does not know of yet; blocked are those
+	// who wait for that before they allocate.
 	unsurveyed int
 	blocked    []*nodeSync
 	// due are syncs with a request to make, in order.
@@ -155,7 +156,8 @@ func (c *Controller) listed(nodes []KubeNode) {
 	}
 }
 
-// begin makes the existing nodes known before anything else: what they hold is occupied, and each is synchronised at once.
+// begin makes the existing nodes known before anything else: what they hold is occupied, and each is synchronised at
+// once.
 func (c *Controller) begin(nodes []KubeNode) {
 	c.start.wanted = false
 	for i := range nodes {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Effect is something that a controller asks its driver to do: one of the types below. Each prints as one canonical line.
+// Effect is something that a controller asks its driver to do: one of the types below. Each prints as one canonical
+// line.
 type Effect interface {
 	AppendText(b []byte) []byte
 	effect()

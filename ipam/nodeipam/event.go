@@ -14,15 +14,16 @@ type Event interface{ event() }
 type (
 	NodeAdded   struct{ Node KubeNode }
 	NodeUpdated struct{ Node KubeNode }
-	// NodeDeleted: the object is gone, finalizers and all. Node is its last state, or as much of it as is known: name and UID.
+	// NodeDeleted: the object is gone, finalizers and all. Node is its last state, or as much of it as is known: name and
+	// UID.
 	NodeDeleted struct{ Node KubeNode }
 	// ClusterCIDRAdded and ClusterCIDRDeleted change the ranges of a RangeAllocator. A deleted range gives no more blocks;
 	// nodes keep theirs.
 	ClusterCIDRAdded   struct{ ClusterCIDR ClusterCIDR }
 	ClusterCIDRDeleted struct{ Name string }
 	// Leading says until when this process is the leader for certain, by the clock of the events. From then on no request
-	// leaves it until it is told a later time. The zero time, also when it was never told, has no end. Where somebody else may
-	// have led in between, a new controller has to be made.
+	// leaves it until it is told a later time. The zero time, also when it was never told, has no end. Where somebody else
+	// may have led in between, a new controller has to be made.
 	Leading struct{ Until time.Time }
 	// Woke: the time of the last WakeAt has come.
 	Woke struct{}
@@ -39,8 +40,8 @@ type (
 		// Node is the object after the request, where the server returned it; GetNode's Done always carries it.
 		Node *KubeNode
 	}
-	// Listed answers ListNodes. With ID 0 it is a list after a gap in the watch: nodes that are not in it are gone. It must be as
-	// new as whatever was told before it.
+	// Listed answers ListNodes. With ID 0 it is a list after a gap in the watch: nodes that are not in it are gone. It
+	// must be as new as whatever was told before it.
 	Listed struct {
 		ID      uint64
 		Outcome ipam.Outcome

@@ -8,8 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// KubeNode is what the controllers look at of a Kubernetes Node object. The slices and the map stay the sender's and must
-// not change afterwards.
+// KubeNode is what the controllers look at of a Kubernetes Node object. The slices and the map stay the sender's and
+// must not change afterwards.
 type KubeNode struct {
 	Name string
 	// UID tells one object from a later one of the same name. Where it is empty the name stands for it, in effects too.
@@ -70,7 +70,8 @@ func (n *KubeNode) parseCIDRs() (cidrs []netip.Prefix, err error) {
 }
 
 // NeedPodCIDRsUpdate reports whether the node's pod CIDRs have to be written to become wanted. It compares values, not
-// text, in order. Unreadable CIDRs on the node need an update. The error says that two wanted CIDRs are not one of each family.
+// text, in order. Unreadable CIDRs on the node need an update. The error says that two wanted CIDRs are not one of each
+// family.
 func NeedPodCIDRsUpdate(node *KubeNode, wanted []netip.Prefix) (bool, error) {
 	if len(wanted) > 2 || len(wanted) == 2 && wanted[0].Addr().Unmap().Is4() == wanted[1].Addr().Unmap().Is4() {
 		return false, fmt.Errorf("wanted CIDRs %s are not one IPv4 and one IPv6", wanted)

@@ -38,8 +38,8 @@ func (l *listing) ask(out []Effect, now time.Time, leads bool, last *uint64) []E
 	return append(out, ListNodes{*last})
 }
 
-// answered reports whether ev is a list to be taken in. After one that failed it is asked again at the time that is returned,
-// the zero time for never.
+// answered reports whether ev is a list to be taken in. After one that failed it is asked again at the time that is
+// returned, the zero time for never.
 func (l *listing) answered(now time.Time, ev Listed) (ok bool, again time.Time) {
 	if ev.ID != 0 && ev.ID != l.asked {
 		return false, time.Time{}

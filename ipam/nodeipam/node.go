@@ -27,12 +27,13 @@ const (
 	poolIPv6 = ipam.PoolIPv6
 )
 
-// Node gives out the pod addresses of one node, whose pod CIDRs are its blocks: as the CNI plugin host-local, it goes on behind
-// the address given last and wraps. An owner holds one address. A family that is full is not replaced by the other one.
+// Node gives out the pod addresses of one node, whose pod CIDRs are its blocks: as the CNI plugin host-local, it goes
+// on behind the address given last and wraps. An owner holds one address. A family that is full is not replaced by the
+// other one.
 //
-// Within a family it is contiv.Allocator, because the same VPP wires these pods: network, gateway (index 1), NAT loopback (last
-// but one) and broadcast address of a block are reserved, so a block needs at least 3 host bits. (host-local reserves the
-// first, the gateway and, of IPv4, the last.)
+// Within a family it is contiv.Allocator, because the same VPP wires these pods: network, gateway (index 1), NAT
+// loopback (last but one) and broadcast address of a block are reserved, so a block needs at least 3 host bits.
+// (host-local reserves the first, the gateway and, of IPv4, the last.)
 //
 // It is not safe for concurrent use.
 type Node struct {
@@ -73,8 +74,8 @@ func family(a netip.Addr) int {
 	return 1
 }
 
-// Allocate implements ipam.Allocator. Want.Pool may name a family. An owner that holds an address of the other family gets
-// ErrTaken.
+// Allocate implements ipam.Allocator. Want.Pool may name a family. An owner that holds an address of the other family
+// gets ErrTaken.
 func (n *Node) Allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Lease, []ipam.Record, error) {
 	if f := n.primary(w); n.leases[1-f] == 0 && w.Pool == "" && n.has(f) {
 		return n.take(now, f, o, w) // nobody holds anything of the other family, so it needs no look

@@ -15,8 +15,8 @@ import (
 )
 
 // Goal: Node keeps the promises of ipam.NodeAllocator over two families, and a crash anywhere yields an earlier state.
-// Method: rapid drives it beside a twin that looks at addresses one by one; the records of every step are replayed. Blocks that
-// overlap are contiv.Allocator's affair and tested there.
+// Method: rapid drives it beside a twin that looks at addresses one by one; the records of every step are replayed.
+// Blocks that overlap are contiv.Allocator's affair and tested there.
 
 var nodeBlocks = []netip.Prefix{
 	netip.MustParsePrefix("10.0.0.0/29"), netip.MustParsePrefix("10.0.0.8/29"), netip.MustParsePrefix("10.0.1.0/28"),

@@ -15,8 +15,8 @@ const (
 	mismatchEvent       = "CloudCIDRAllocatorMismatch"
 )
 
-// nodeSync keeps one node's CIDR in cluster and cloud the same. One sync at a time: it reads the alias, compares, and makes the
-// requests that the mode allows, one after the other.
+// nodeSync keeps one node's CIDR in cluster and cloud the same. One sync at a time: it reads the alias, compares, and
+// makes the requests that the mode allows, one after the other.
 type nodeSync struct {
 	c       *Controller
 	node    KubeNode
@@ -30,8 +30,8 @@ type nodeSync struct {
 	again *KubeNode
 	// gone: the object is deleted. Blocks stay claimed until the outstanding request is answered.
 	gone, asking bool
-	// held is the node's claim in the set, the zero Prefix for none. fresh: we have allocated it, and the cloud may know it
-	// before the cluster does.
+	// held is the node's claim in the set, the zero Prefix for none. fresh: we have allocated it, and the cloud may know
+	// it before the cluster does.
 	held       netip.Prefix
 	fresh      bool
 	unsurveyed bool
@@ -234,8 +234,9 @@ func (n *nodeSync) allocate() {
 	n.step(syncAddAlias)
 }
 
-// fromAlias: only the cloud knows a CIDR. Where the cluster decides, that is what a controller before this one had allocated and told the
-// cloud before it ended; upstream refuses it, and the node has no CIDR for ever. One that we would not have given is refused.
+// fromAlias: only the cloud knows a CIDR. Where the cluster decides, that is what a controller before this one had
+// allocated and told the cloud before it ended; upstream refuses it, and the node has no CIDR for ever. One that we
+// would not have given is refused.
 func (n *nodeSync) fromAlias(alias netip.Prefix) {
 	err := n.claim(alias) // in any mode, so that nobody else gets it
 	ours := err == nil && alias.Bits() == n.c.set.NodeMaskSize()

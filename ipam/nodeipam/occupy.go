@@ -39,7 +39,8 @@ func (r *RangeAllocator) settle(h *holder) {
 	h.tries, h.backoffs, h.doubt, h.told = 0, 0, false, false
 }
 
-// judge works out whether the CIDRs of h's object are readable, inside the ranges and nobody else's, and quarantines h if not.
+// judge works out whether the CIDRs of h's object are readable, inside the ranges and nobody else's, and quarantines h
+// if not.
 func (r *RangeAllocator) judge(h *holder) error {
 	var wrong []error
 	for i, text := range h.texts {

@@ -29,9 +29,10 @@ type CIDRAllocatorParams struct {
 
 // RangeAllocator gives nodes blocks of ranges that it keeps itself. It is not safe for concurrent use.
 //
-// It holds a block for a node from the moment it picks it until the node object is gone, or it is certain that the block was not
-// and will not be written into the object. Nodes that find no block wait in line. A node whose CIDRs are unreadable, outside
-// every range or in use elsewhere is quarantined: it keeps them, nobody else gets them, and everything goes on.
+// It holds a block for a node from the moment it picks it until the node object is gone, or it is certain that the
+// block was not and will not be written into the object. Nodes that find no block wait in line. A node whose CIDRs are
+// unreadable, outside every range or in use elsewhere is quarantined: it keeps them, nobody else gets them, and
+// everything goes on.
 type RangeAllocator struct {
 	params  CIDRAllocatorParams
 	ranges  rangeSet
@@ -164,8 +165,8 @@ func (r *RangeAllocator) send() {
 	r.queue = slices.Delete(r.queue, 0, n)
 }
 
-// reconsidered reports whether what was to be written into h's object has turned out to be another object's, which a predecessor's late PATCH has
-// given it, or somebody else: h gets something else.
+// reconsidered reports whether what was to be written into h's object has turned out to be another object's, which a
+// predecessor's late PATCH has given it, or somebody else: h gets something else.
 func (r *RangeAllocator) reconsidered(h *holder) bool {
 	if h.next != requestPatch || !slices.ContainsFunc(h.cidrs, func(c netip.Prefix) bool { _, shared := r.ranges.standing(c); return shared }) {
 		return false
@@ -256,7 +257,8 @@ func (r *RangeAllocator) proceed(h *holder) error {
 	return nil
 }
 
-// bury forgets an object that is gone although the watch has not said so yet: what it still says of that object is past.
+// bury forgets an object that is gone although the watch has not said so yet: what it still says of that object is
+// past.
 func (r *RangeAllocator) bury(h *holder) {
 	r.dead[h.uid] = true
 	r.drop(h)

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Goal: ranges may overlap, come and go: a node gets blocks of the first range in choice order that has some, nobody's blocks
-// overlap what another node holds, and nobody waits for what is there.
-// Method: rapid moves nodes and ranges; a twin recounts everything from the CIDRs of nodes.
+// Goal: ranges may overlap, come and go: a node gets blocks of the first range in choice order that has some, nobody's
+// blocks overlap what another node holds, and nobody waits for what is there. Method: rapid moves nodes and ranges; a
+// twin recounts everything from the CIDRs of nodes.
 
 var rangePool = []ClusterCIDR{
 	{Name: "a", PerNodeHostBits: 4, IPv4: netip.MustParsePrefix("10.0.0.0/26")},

@@ -10,7 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// rangeSet is the ranges and who claims what of them. Ranges may overlap: a claim counts in every range that it touches.
+// rangeSet is the ranges and who claims what of them. Ranges may overlap: a claim counts in every range that it
+// touches.
 type rangeSet struct {
 	pools []*pool
 	// reserved are service ranges: claimed everywhere and never returned.
@@ -163,8 +164,8 @@ func (b *rangeSet) dropClosed() {
 // errNoMatch says that no range is meant for a node.
 var errNoMatch = errors.New("no cidrSets with matching labels found")
 
-// pick claims a block of each family for a node with these labels, all of one range or nothing. The error names the ranges
-// that are full and how many blocks each of them has.
+// pick claims a block of each family for a node with these labels, all of one range or nothing. The error names the
+// ranges that are full and how many blocks each of them has.
 func (b *rangeSet) pick(labels map[string]string) ([]netip.Prefix, error) {
 	candidates := b.candidates(labels)
 	if len(candidates) == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 )
 
-// Goal: thousands of nodes that arrive at once are served by parallel requests, as many as upstream's workers and no more.
-// Method: 5000 nodes, an API server that needs 50 ms for each request, and virtual time.
+// Goal: thousands of nodes that arrive at once are served by parallel requests, as many as upstream's workers and no
+// more. Method: 5000 nodes, an API server that needs 50 ms for each request, and virtual time.
 func TestManyNodesAtOnce(t *testing.T) {
 	const latency, nodes = 50 * time.Millisecond, 5000
 	params := CIDRAllocatorParams{ClusterCIDRs: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, NodeCIDRMaskSizes: []int{24}}

@@ -14,10 +14,10 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// Goal: whatever happens to requests, answers and leaders, no two live nodes ever have overlapping CIDRs in the API server, and
-// when everything calms down each node has CIDRs as long as there are blocks.
-// Method: a small API server with a watch, and every order of what can happen, up to a depth: requests arrive late, twice as
-// late after a change of leader, or are refused; answers get lost; leaders crash at any point; nodes go and come again.
+// Goal: whatever happens to requests, answers and leaders, no two live nodes ever have overlapping CIDRs in the API
+// server, and when everything calms down each node has CIDRs as long as there are blocks. Method: a small API server
+// with a watch, and every order of what can happen, up to a depth: requests arrive late, twice as late after a change
+// of leader, or are refused; answers get lost; leaders crash at any point; nodes go and come again.
 
 // apiNode is an object of the API server.
 type apiNode struct {
@@ -251,7 +251,8 @@ func (w *smallWorld) overlap() string {
 	return ""
 }
 
-// unserved lets everything arrive and be answered, and counts the nodes without CIDRs beyond those for which there is no block.
+// unserved lets everything arrive and be answered, and counts the nodes without CIDRs beyond those for which there is
+// no block.
 func (w *smallWorld) unserved() int {
 	w.budget = budget{}
 	for range 200 {
@@ -384,7 +385,8 @@ func TestNoTwoNodesShareACIDRInTheLongRun(t *testing.T) {
 	})
 }
 
-// Without touching nodes at a take-over a late PATCH of the leader before makes two nodes share a block: the search must see that.
+// Without touching nodes at a take-over a late PATCH of the leader before makes two nodes share a block: the search
+// must see that.
 func TestSearchSeesWhatFencingIsFor(t *testing.T) {
 	s := search{
 		start: func() *smallWorld { return newSmallWorld(t, budget{crashes: 1}, true, "b", "a") },

@@ -25,7 +25,8 @@ const (
 	lt operator = "Lt"
 )
 
-// requirement is one condition on one label. In and NotIn have at least one value, Gt and Lt one integer, the others none.
+// requirement is one condition on one label. In and NotIn have at least one value, Gt and Lt one integer, the others
+// none.
 type requirement struct {
 	Key      string
 	Operator operator
@@ -129,8 +130,8 @@ func (r requirement) String() string {
 	return r.Key + "!=" + r.Values[0]
 }
 
-// ParseSelector reads kubectl's notation: "a=b", "a==b", "a!=b", "a in (b,c)", "a notin (b,c)", "a", "!a", "a>1", "a<1", joined
-// by commas. Empty text is the zero Selector.
+// ParseSelector reads kubectl's notation: "a=b", "a==b", "a!=b", "a in (b,c)", "a notin (b,c)", "a", "!a", "a>1",
+// "a<1", joined by commas. Empty text is the zero Selector.
 func ParseSelector(text string) (Selector, error) {
 	var list []requirement
 	for rest := strings.TrimSpace(text); rest != ""; {

@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// Goal: what each controller asks for and says, step by step, in words that a reader can check against upstream's behaviour.
-// Method: golden stories; `go test -rewrite` writes them anew. A story's commands:
+// Goal: what each controller asks for and says, step by step, in words that a reader can check against upstream's
+// behaviour. Method: golden stories; `go test -rewrite` writes them anew. A story's commands:
 //
 //	range|multi|new|cloud|controller …   start a controller; input lines are existing nodes, or ranges for multi
 //	add|update|delete NAME …             what the watch tells

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// takeover is the time before the first allocation: nodes are listed, what they hold is occupied, and those that hold nothing
-// are touched. A predecessor's PATCH names a version of its node that is not newer than the list, so after the touch it can
-// not be applied any more, and no block that it carries can turn up later. A node that refuses to be touched is looked at after
-// fenceWaitMax instead: by then the API server has given up whatever a predecessor asked of it.
+// takeover is the time before the first allocation: nodes are listed, what they hold is occupied, and those that hold
+// nothing are touched. A predecessor's PATCH names a version of its node that is not newer than the list, so after the
+// touch it can not be applied any more, and no block that it carries can turn up later. A node that refuses to be
+// touched is looked at after fenceWaitMax instead: by then the API server has given up whatever a predecessor asked of
+// it.
 type takeover struct {
 	listing
 	open bool

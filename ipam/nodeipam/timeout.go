@@ -6,7 +6,8 @@ import "time"
 type Timeout struct {
 	// Resync is the wait after success.
 	Resync time.Duration
-	// MaxBackoff bounds the wait after the second failure in a row and later ones. The first wait is InitialRetry as it is.
+	// MaxBackoff bounds the wait after the second failure in a row and later ones. The first wait is InitialRetry as it
+	// is.
 	MaxBackoff time.Duration
 	// InitialRetry is the wait after the first failure; each further one doubles it.
 	InitialRetry time.Duration

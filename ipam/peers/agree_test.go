@@ -9,9 +9,9 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// The tests called TestAgree let one of our allocators and the peer whose surface it offers give out everything that small ranges
-// have. Both must give the same addresses, each once, then say with their own word for it that nothing is left, and after
-// one address came back give exactly that one. Order is compared only where both claim one.
+// The tests called TestAgree let one of our allocators and the peer whose surface it offers give out everything that
+// small ranges have. Both must give the same addresses, each once, then say with their own word for it that nothing is
+// left, and after one address came back give exactly that one. Order is compared only where both claim one.
 
 // taker is an allocator of either side. exhausted recognizes its word for "nothing is left".
 type taker struct {
@@ -20,8 +20,8 @@ type taker struct {
 	exhausted func(error) bool
 }
 
-// drain takes until nothing is left, checks the words and that the second life of an address is its own, and returns what was
-// given in order.
+// drain takes until nothing is left, checks the words and that the second life of an address is its own, and returns
+// what was given in order.
 func drain(t *testing.T, who string, b taker) []string {
 	t.Helper()
 	var given []string

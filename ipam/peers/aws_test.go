@@ -14,8 +14,8 @@ import (
 
 const awsModule = "github.com/aws/amazon-vpc-cni-k8s"
 
-// awsDatastore is ipamd's address allocator with a checkpoint that goes nowhere and a log that nobody reads. Its cooldown is
-// switched off: a pod that comes and goes every microsecond would find nothing but cooling addresses.
+// awsDatastore is ipamd's address allocator with a checkpoint that goes nowhere and a log that nobody reads. Its
+// cooldown is switched off: a pod that comes and goes every microsecond would find nothing but cooling addresses.
 func awsDatastore() contestant {
 	return contestant{name: "AWS ipamd datastore", module: awsModule, class: owning, fill: func(fill int) (func(int) error, error) {
 		allocator, err := newAWSAllocator(delegated)
@@ -120,8 +120,8 @@ func (silence) Fatalf(f string, a ...any)                { panic(fmt.Sprintf(f, 
 func (silence) Panicf(f string, a ...any)                { panic(fmt.Sprintf(f, a...)) }
 func (s silence) WithFields(logger.Fields) logger.Logger { return s }
 
-// AWS's store: every address of a delegated prefix is for pods, the same pod gets the same address again, an unknown pod is
-// unknown, and a full store says so.
+// AWS's store: every address of a delegated prefix is for pods, the same pod gets the same address again, an unknown
+// pod is unknown, and a full store says so.
 func TestAgreeAWSDatastore(t *testing.T) {
 	for _, list := range [][]string{{"10.1.0.0/28"}, {"10.1.0.0/28", "10.1.0.48/28", "10.1.1.0/28"}, {"10.1.0.5/32"}} {
 		t.Run(fmt.Sprint(list), func(t *testing.T) {

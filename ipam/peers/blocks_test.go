@@ -23,7 +23,8 @@ type blockSet struct {
 	fresh  func(cluster netip.Prefix, bits int) (blockBook, error)
 }
 
-// blockBook is one set of node CIDRs. pairs and take loop inside, so that no contestant pays for the call of another's shape.
+// blockBook is one set of node CIDRs. pairs and take loop inside, so that no contestant pays for the call of another's
+// shape.
 type blockBook struct {
 	next            func() (netip.Prefix, error)
 	pairs, take     func(n int) error
@@ -115,8 +116,8 @@ func (s blockSet) filler() contestant {
 	}}
 }
 
-// churn takes from both, and gives the oldest of what is held back at each third step, to see that both go on behind the block
-// given last. In the end everything is given back.
+// churn takes from both, and gives the oldest of what is held back at each third step, to see that both go on behind
+// the block given last. In the end everything is given back.
 func churn(t *testing.T, ours, peer taker) {
 	t.Helper()
 	var held []string
@@ -143,8 +144,8 @@ func churn(t *testing.T, ours, peer taker) {
 	}
 }
 
-// Node CIDRs: both peers and ours give the same blocks in the same order, refuse the same widths, and pass over what was
-// occupied before, whole blocks, parts of them, and ranges of them.
+// Node CIDRs: both peers and ours give the same blocks in the same order, refuse the same widths, and pass over what
+// was occupied before, whole blocks, parts of them, and ranges of them.
 func TestAgreeCIDRSets(t *testing.T) {
 	for _, c := range [...]struct {
 		cluster string

@@ -37,8 +37,8 @@ type contestant struct {
 	class  class
 	// note says why one of ours runs beside its own better form, which alone has the goal; mostly empty.
 	note string
-	// fill makes an allocator with so many tenths of a percent of 2^16 taken, scattered, and returns its run: n times one address
-	// (or block) and back.
+	// fill makes an allocator with so many tenths of a percent of 2^16 taken, scattered, and returns its run: n times one
+	// address (or block) and back.
 	fill func(fill int) (run func(n int) error, err error)
 }
 
@@ -81,8 +81,8 @@ func everybody() []contestant {
 	return all
 }
 
-// dice picks for contestants that start their searches anywhere, with the source that Cilium's range uses. Ours is built for
-// cilium.Spread, which costs a third and reuses addresses later; with dice it shows what that is worth.
+// dice picks for contestants that start their searches anywhere, with the source that Cilium's range uses. Ours is
+// built for cilium.Spread, which costs a third and reuses addresses later; with dice it shows what that is worth.
 type dice struct{}
 
 func (dice) Pick(_ string, n int) int { return rand.IntN(n) }

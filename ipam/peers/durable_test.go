@@ -31,8 +31,8 @@ type diskAllocator interface {
 	pair(id int) error
 }
 
-// journaled is our allocator with the agent's journal: what it decides is appended and synced before the caller hears of it.
-// Callers that wait for the same sync share it.
+// journaled is our allocator with the agent's journal: what it decides is appended and synced before the caller hears
+// of it. Callers that wait for the same sync share it.
 type journaled struct {
 	mu        sync.Mutex
 	allocator *contiv.Allocator

@@ -12,8 +12,8 @@ import (
 
 const goIPAMModule = "github.com/metal-stack/go-ipam"
 
-// goIPAM is the library over its memory store. It starts full from a dump, because giving 2^16 addresses one by one takes
-// it minutes.
+// goIPAM is the library over its memory store. It starts full from a dump, because giving 2^16 addresses one by one
+// takes it minutes.
 func goIPAM() contestant {
 	return contestant{name: "go-ipam", module: goIPAMModule, class: bare, fill: func(fill int) (func(int) error, error) {
 		ctx := context.Background()
@@ -63,8 +63,8 @@ func goIPAMFilled(ctx context.Context, fill int) (goipam.Ipamer, error) {
 	return g, g.Load(ctx, string(text))
 }
 
-// go-ipam: network and broadcast address of IPv4 are taken from the start, the network address of IPv6; ascending from the
-// lowest free one, where a pool that was never released to gives the same order.
+// go-ipam: network and broadcast address of IPv4 are taken from the start, the network address of IPv6; ascending from
+// the lowest free one, where a pool that was never released to gives the same order.
 func TestAgreeGoIPAM(t *testing.T) {
 	for _, text := range [...]string{"10.1.0.0/24", "10.1.0.0/29", "10.1.0.0/30", "fd00::/122"} {
 		t.Run(text, func(t *testing.T) {

@@ -23,8 +23,8 @@ type hostLocal struct {
 	store *disk.Store
 }
 
-// newHostLocal opens the folder as one more plugin process would: with a lock of its own. (Those are flock locks, which only
-// exclude each other between files opened separately.)
+// newHostLocal opens the folder as one more plugin process would: with a lock of its own. (Those are flock locks, which
+// only exclude each other between files opened separately.)
 func newHostLocal(dir string, subnet *net.IPNet) (hostLocal, error) {
 	store, err := disk.New("pods", dir)
 	if err != nil {
@@ -56,8 +56,8 @@ func (h hostLocal) pair(id int) error {
 	return h.Release(containerID(id), "eth0")
 }
 
-// host-local: behind the gateway in order, the broadcast address left out. Ours keeps the NAT loopback (last but one) too,
-// because VPP needs it, and nothing else.
+// host-local: behind the gateway in order, the broadcast address left out. Ours keeps the NAT loopback (last but one)
+// too, because VPP needs it, and nothing else.
 func TestAgreeHostLocal(t *testing.T) {
 	for _, text := range [...]string{"10.1.0.0/26", "10.1.0.0/28", "10.1.0.0/29"} {
 		t.Run(text, func(t *testing.T) {

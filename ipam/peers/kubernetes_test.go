@@ -73,7 +73,8 @@ func kubernetesBlocks() blockSet {
 	}}
 }
 
-// Kubernetes' services: neither first nor last address of IPv4, not the first of IPv6. Ours is a pool that reserves them.
+// Kubernetes' services: neither first nor last address of IPv4, not the first of IPv6. Ours is a pool that reserves
+// them.
 func TestAgreeKubernetesServices(t *testing.T) {
 	for _, text := range [...]string{"10.1.0.0/24", "10.1.0.0/27", "10.1.0.0/29", "fd00::/120"} {
 		t.Run(text, func(t *testing.T) {

@@ -233,8 +233,8 @@ func fillDataStore(fill int) (func(int) error, error) {
 	}, nil
 }
 
-// delegatedBits is the length of what an ENI has here. EC2 delegates /28s, but restoring a /16 of those takes AWS's store
-// 20 seconds, as it looks at each prefix for each pod; longer ranges favor it.
+// delegatedBits is the length of what an ENI has here. EC2 delegates /28s, but restoring a /16 of those takes AWS's
+// store 20 seconds, as it looks at each prefix for each pod; longer ranges favor it.
 const delegatedBits = 24
 
 // delegated yields the /16 in ranges of that length.

@@ -12,12 +12,14 @@ import (
 const (
 	// rounds is how often each contestant runs; medians of 7 stand three disturbed rounds.
 	rounds = 7
-	// batch is how long one run takes: long enough for the clock, short enough for a round to see one state of the machine.
+	// batch is how long one run takes: long enough for the clock, short enough for a round to see one state of the
+	// machine.
 	batch = 20 * time.Millisecond
 )
 
-// cpuTime is the processor time of the calling thread. On a machine that others use too it is what an operation costs, where
-// the wall clock says how long it waited. The collector's own threads are not in it, which favors whoever allocates.
+// cpuTime is the processor time of the calling thread. On a machine that others use too it is what an operation costs,
+// where the wall clock says how long it waited. The collector's own threads are not in it, which favors whoever
+// allocates.
 func cpuTime() time.Duration {
 	return clock(unix.CLOCK_THREAD_CPUTIME_ID)
 }

@@ -20,7 +20,8 @@ const (
 	durableGoal = 100.0     // times host-local at 5,000 leases
 )
 
-// BenchmarkPeers races everybody once and prints the report. It takes about three minutes on an idle machine; -benchtime has no say.
+// BenchmarkPeers races everybody once and prints the report. It takes about three minutes on an idle machine;
+// -benchtime has no say.
 func BenchmarkPeers(b *testing.B) {
 	r := &report{out: os.Stdout}
 	r.head()
@@ -190,8 +191,8 @@ func (r *report) factors(races [][]*lane) {
 	r.flush()
 }
 
-// acrossClasses says where a peer that keeps less is faster than our allocators with owners: it is not the same work, but who needs
-// no owners should know.
+// acrossClasses says where a peer that keeps less is faster than our allocators with owners: it is not the same work,
+// but who needs no owners should know.
 func (r *report) acrossClasses(races [][]*lane) {
 	for f, lanes := range races {
 		own := fastest(lanes, func(l *lane) bool { return l.ours() && l.class == owning })

@@ -80,8 +80,8 @@ func writeJournal(dir string, records []agent.Record) (string, error) {
 	return path, j.Close()
 }
 
-// restart is what an agent's process does before it may answer: read the journal, and give the allocators back. Both go on at once:
-// applied is the time that the allocators took, waited what they waited for the journal.
+// restart is what an agent's process does before it may answer: read the journal, and give the allocators back. Both go
+// on at once: applied is the time that the allocators took, waited what they waited for the journal.
 func restart(path string, fresh func() (ipam.NodeAllocator, error)) (waited, applied time.Duration, err error) {
 	a, err := fresh()
 	if err != nil {
@@ -145,8 +145,8 @@ func restartMedians(dir string) (waited, applied, both time.Duration, err error)
 	return all[0][2], all[1][2], all[2][2], nil
 }
 
-// BenchmarkRestart takes the parts of a restart with a million leases one by one, for profiles. The budget of a whole one is
-// 300 ms.
+// BenchmarkRestart takes the parts of a restart with a million leases one by one, for profiles. The budget of a whole
+// one is 300 ms.
 func BenchmarkRestart(b *testing.B) {
 	records, err := history(systems[0].fresh, million)
 	if err != nil {

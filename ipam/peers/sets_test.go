@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkSets races what keeps no owners, addresses and node CIDRs, and leaves the slow peer out: the part of BenchmarkPeers
-// that a change of ipam/space moves, in a quarter of a minute.
+// BenchmarkSets races what keeps no owners, addresses and node CIDRs, and leaves the slow peer out: the part of
+// BenchmarkPeers that a change of ipam/space moves, in a quarter of a minute.
 func BenchmarkSets(b *testing.B) {
 	r := &report{out: os.Stdout}
 	r.head()

@@ -17,8 +17,9 @@ type Cilium struct {
 	Pools []CiliumPool
 	// Multi is mode multi-pool: nodes get CIDRs of each pool as pods ask for addresses.
 	Multi bool
-	// Kept is how many addresses of each CIDR no pod gets beside its first and its last: the health endpoint's, or addresses that
-	// the wiring needs. In mode cluster-pool the router has one more; in mode multi-pool it is counted here if it has one.
+	// Kept is how many addresses of each CIDR no pod gets beside its first and its last: the health endpoint's, or
+	// addresses that the wiring needs. In mode cluster-pool the router has one more; in mode multi-pool it is counted here
+	// if it has one.
 	Kept int
 	// Namespace is the pool of pods that name none; the default pool when empty.
 	Namespace string

@@ -30,8 +30,8 @@ func drawPool(t *rapid.T, v6 bool, shortest, longest int) (ranges []netip.Prefix
 	return ranges, bits + rapid.IntRange(25, longest).Draw(t, "node bits")
 }
 
-// Goal: as many nodes get a CIDR of a cluster pool as the plan says, and as many pods an address of one.
-// Method: random ranges of one family or two; nodes are assigned until the pool refuses, pods until the node is exhausted.
+// Goal: as many nodes get a CIDR of a cluster pool as the plan says, and as many pods an address of one. Method: random
+// ranges of one family or two; nodes are assigned until the pool refuses, pods until the node is exhausted.
 func TestClusterPoolFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c cilium.ClusterPoolConfig

@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// CiliumNodes is a cluster whose operator keeps each CiliumNode supplied with single addresses by watermarks: of EC2 in Cilium's mode eni, of an
-// address service in its mode crd.
+// CiliumNodes is a cluster whose operator keeps each CiliumNode supplied with single addresses by watermarks: of EC2 in
+// Cilium's mode eni, of an address service in its mode crd.
 type CiliumNodes struct {
 	// Zones are the subnets of mode eni, Ranges those that an address service gives out; one of both is set.
 	Zones  []Zone

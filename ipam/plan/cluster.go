@@ -20,7 +20,8 @@ type Cluster struct {
 	Networks []Network
 }
 
-// DefaultGrowth is the room that the lint asks for when nobody says: half as many nodes again. It is a choice of this project.
+// DefaultGrowth is the room that the lint asks for when nobody says: half as many nodes again. It is a choice of this
+// project.
 const DefaultGrowth = 50
 
 // Network is a network that hosts are attached to.
@@ -47,13 +48,17 @@ var special = []Network{
 	{"multicast (RFC 4291)", netip.MustParsePrefix("ff00::/8")},
 }
 
-// private are the IPv4 ranges that nobody has on the internet. Every range that is not special and in none of them hides
-// somebody. IPv6 is not judged: public addresses for pods are usual there.
+// private are the IPv4 ranges that nobody has on the internet. Every range that is not special and in none of them
+// hides somebody. IPv6 is not judged: public addresses for pods are usual there.
 var private = []netip.Prefix{
-	netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"), // RFC 1918
-	netip.MustParsePrefix("100.64.0.0/10"),                                                                                   // RFC 6598, shared with carriers; clouds use it for pods
-	netip.MustParsePrefix("198.18.0.0/15"),                                                                                   // RFC 2544, benchmarks
-	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"), // RFC 5737
+	// RFC 1918
+	netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"),
+	// RFC 6598, shared with carriers; clouds use it for pods
+	netip.MustParsePrefix("100.64.0.0/10"),
+	// RFC 2544, benchmarks
+	netip.MustParsePrefix("198.18.0.0/15"),
+	// RFC 5737
+	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),
 }
 
 func (c Cluster) growth() uint64 {

@@ -44,10 +44,9 @@ func drawContiv(t *rapid.T) contiv.IPAMConfig {
 	return c
 }
 
-// Goal: what a Contiv plan says fits is what fits, and Contiv refuses a configuration exactly if the lint finds an error, but for
-// pod interfaces, which Contiv does not check.
-// Method: random small configurations; nodes against IDs claimed until one has no addresses, pods against an allocator that is
-// asked until it is exhausted.
+// Goal: what a Contiv plan says fits is what fits, and Contiv refuses a configuration exactly if the lint finds an
+// error, but for pod interfaces, which Contiv does not check. Method: random small configurations; nodes against IDs
+// claimed until one has no addresses, pods against an allocator that is asked until it is exhausted.
 func TestContivFits(t *testing.T) {
 	good := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -25,7 +25,8 @@ func plus(a, b uint64) uint64 {
 	return sum
 }
 
-// less is a-b, 0 when b is greater. What is saturated stays so: how much is missing below 2^64 of more is not worth telling.
+// less is a-b, 0 when b is greater. What is saturated stays so: how much is missing below 2^64 of more is not worth
+// telling.
 func less(a, b uint64) uint64 {
 	if a == countMax {
 		return a

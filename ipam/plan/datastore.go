@@ -16,8 +16,8 @@ type Datastore struct {
 	Zones []Zone
 	// Sizing is what each instance keeps and may have.
 	Sizing datastore.Sizing
-	// Kept is how many addresses of each delegated prefix no pod gets: none with a gateway outside of it, as upstream has, and 4
-	// where datastore.Node has to find one inside.
+	// Kept is how many addresses of each delegated prefix no pod gets: none with a gateway outside of it, as upstream has,
+	// and 4 where datastore.Node has to find one inside.
 	Kept int
 	// Fabric has the ranges that the wiring needs beside the VPC.
 	Fabric Fabric
@@ -28,8 +28,8 @@ type Zone struct {
 	// Name is the subnet's key in the configuration; "subnet" when empty.
 	Name   string
 	Subnet netip.Prefix
-	// Pods is the subnet of the pods' ENIs with custom networking; the zero Prefix is Subnet itself. Sizing.SkipPrimary goes
-	// with it.
+	// Pods is the subnet of the pods' ENIs with custom networking; the zero Prefix is Subnet itself. Sizing.SkipPrimary
+	// goes with it.
 	Pods netip.Prefix
 	// Usable are the parts of the pods' subnet that this cluster has; all of it when there are none.
 	Usable []netip.Prefix
@@ -112,8 +112,8 @@ func (s Datastore) prefixSize() int {
 	return max(datastore.DelegatedIPs-s.Kept, 1)
 }
 
-// zones counts the nodes that come to rest with e in each zone. Nodes are spread evenly, as autoscaling groups and schedulers do, so
-// that the smallest zone ends the cluster.
+// zones counts the nodes that come to rest with e in each zone. Nodes are spread evenly, as autoscaling groups and
+// schedulers do, so that the smallest zone ends the cluster.
 func (s Datastore) zones(d *Draft, e Row) error {
 	least, most, sum := uint64(countMax), uint64(0), uint64(0)
 	var first string

@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
-// fill starts instances in a subnet and lets each get what its sizing wants for its pods, with the decisions of the datastore
-// package and EC2's own arithmetic, until one does not get all.
+// fill starts instances in a subnet and lets each get what its sizing wants for its pods, with the decisions of the
+// datastore package and EC2's own arithmetic, until one does not get all.
 func fill(t *rapid.T, p netip.Prefix, usable []netip.Prefix, z datastore.Sizing, pods int) (nodes uint64) {
 	subnet := ec2.NewSubnet(p)
 	for a := p.Addr(); len(usable) > 0 && p.Contains(a); a = a.Next() {
@@ -76,7 +76,8 @@ func drawSizing(t *rapid.T) datastore.Sizing {
 }
 
 // Goal: as many instances come to rest in a subnet as the plan says, to the last one, with addresses and with prefixes.
-// Method: random sizings and subnets; instances are started one by one against the modelled EC2 until one gets an error.
+// Method: random sizings and subnets; instances are started one by one against the modelled EC2 until one gets an
+// error.
 func TestDatastoreFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z := drawSizing(t)
@@ -110,9 +111,9 @@ func TestDatastoreFits(t *testing.T) {
 	})
 }
 
-// Goal: the walk says of one number of pods what its twin says, ends at rest from wherever it came, and never holds less
-// than the targets want where the instance allows it.
-// Method: random sizings and pods; a followed node ends with at least what its pods need and no more requests follow.
+// Goal: the walk says of one number of pods what its twin says, ends at rest from wherever it came, and never holds
+// less than the targets want where the instance allows it. Method: random sizings and pods; a followed node ends with
+// at least what its pods need and no more requests follow.
 func TestWarmWalks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z := drawSizing(t)

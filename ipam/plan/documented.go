@@ -6,8 +6,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 )
 
-// Documented is one row of the tables in upstream's documentation (amazon-vpc-cni-k8s docs/eni-and-ip-target.md and, with prefix
-// delegation, docs/prefix-and-ip-target.md), beside what this package works out.
+// Documented is one row of the tables in upstream's documentation (amazon-vpc-cni-k8s docs/eni-and-ip-target.md and,
+// with prefix delegation, docs/prefix-and-ip-target.md), beside what this package works out.
 type Documented struct {
 	InstanceType string            `json:"instanceType"`
 	Targets      datastore.Targets `json:"targets"`

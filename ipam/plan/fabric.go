@@ -8,8 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// Fabric is the ranges that wiring needs beside those of the pods, whatever system gives the pods theirs. A zero Prefix is a range
-// that the cluster does not have.
+// Fabric is the ranges that wiring needs beside those of the pods, whatever system gives the pods theirs. A zero Prefix
+// is a range that the cluster does not have.
 type Fabric struct {
 	// VPPHost is split into one link of VPPHostOneNode between VPP and Linux for each node.
 	VPPHost        netip.Prefix
@@ -32,8 +32,8 @@ func FabricOf(p contiv.Plan) Fabric {
 	return f
 }
 
-// What kube-apiserver takes as a range of services: 2^20 addresses at most and 8 at least (--service-cluster-ip-range); kubeadm
-// gives the DNS service the tenth address.
+// What kube-apiserver takes as a range of services: 2^20 addresses at most and 8 at least (--service-cluster-ip-range);
+// kubeadm gives the DNS service the tenth address.
 const (
 	serviceHostBitsMax = 20
 	serviceLeast       = 8
@@ -86,8 +86,8 @@ func (f Fabric) links(d *Draft) {
 	d.Reserve(r.Name, "VPP's end (address 1) and Linux' end (address 2) of the link", 2, "node")
 }
 
-// splitInto is how many parts a range has, 0 and a finding when its length for one node is not usable: it has to give partsMin
-// parts of hostBitsMin bits.
+// splitInto is how many parts a range has, 0 and a finding when its length for one node is not usable: it has to give
+// partsMin parts of hostBitsMin bits.
 func splitInto(d *Draft, key string, r Range, hostBitsMin int, partsMin uint64) uint64 {
 	parts := space.SubnetCount(r.Prefix, r.OneNode)
 	longest := r.Prefix.Addr().BitLen() - hostBitsMin

@@ -127,8 +127,8 @@ func (d *Draft) demand(c Cluster) {
 	}
 }
 
-// reuseSpare: a full node should have at least a fourth of its pods' number to spare. A choice of this project; hosted Kubernetes
-// gives twice as many addresses as pods for the same reason.
+// reuseSpare: a full node should have at least a fourth of its pods' number to spare. A choice of this project; hosted
+// Kubernetes gives twice as many addresses as pods for the same reason.
 const reuseSpare = 4
 
 // kubeletMaxPods is the kubelet's maxPods where its configuration says nothing.
@@ -175,8 +175,8 @@ func (d *Draft) roomier(l Limit, c Cluster) string {
 // strandedTimes: a range of this many times the nodes that fit is worth a word. A choice of this project.
 const strandedTimes = 4
 
-// stranded looks for ranges that are split for many more nodes than another one lets join. Where a node may take several parts
-// nothing can be said.
+// stranded looks for ranges that are split for many more nodes than another one lets join. Where a node may take
+// several parts nothing can be said.
 func (d *Draft) stranded() {
 	first := d.NodeLimits[0]
 	for _, r := range d.Ranges {

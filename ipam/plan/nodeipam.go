@@ -140,8 +140,8 @@ func (s NodeIPAM) count(d *Draft, r *nodeRange, services []netip.Prefix) {
 	r.free = set.Free()
 }
 
-// together adds how many nodes fit: in each pool as many as its shorter half has blocks, and the sum of all pools. A range that
-// shares addresses with an earlier pool counts there only.
+// together adds how many nodes fit: in each pool as many as its shorter half has blocks, and the sum of all pools. A
+// range that shares addresses with an earlier pool counts there only.
 func (s NodeIPAM) together(d *Draft, groups map[int][]nodeRange) {
 	if len(groups) == 1 {
 		for _, list := range groups { // in any order: it is one
@@ -167,7 +167,8 @@ func (s NodeIPAM) together(d *Draft, groups map[int][]nodeRange) {
 	d.podsKnown, d.Pods = true, pods
 }
 
-// pair judges two ranges that share addresses. The controller itself steps around services, and around blocks of other ranges.
+// pair judges two ranges that share addresses. The controller itself steps around services, and around blocks of other
+// ranges.
 func (s NodeIPAM) pair(a, b Range) Finding {
 	if a.use == useService {
 		a, b = b, a

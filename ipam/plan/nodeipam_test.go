@@ -31,9 +31,9 @@ func serveNodes(t *rapid.T, r *nodeipam.RangeAllocator, labels map[string]string
 	}
 }
 
-// Goal: as many nodes and pods fit as the range allocator serves: one family, two, with the service range inside, and ranges
-// for selected nodes.
-// Method: random small configurations; nodes join until one gets no block, of each kind of labels; pods are added to one node.
+// Goal: as many nodes and pods fit as the range allocator serves: one family, two, with the service range inside, and
+// ranges for selected nodes. Method: random small configurations; nodes join until one gets no block, of each kind of
+// labels; pods are added to one node.
 func TestNodeIPAMFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s NodeIPAM

@@ -31,7 +31,8 @@ type Plan struct {
 	System string `json:"system"`
 	// Ranges are in the order of the configuration.
 	Ranges []Range `json:"ranges"`
-	// Nodes is how many nodes fit; PodsPerNode how many pods of one node can have an address; Pods how many of the whole cluster.
+	// Nodes is how many nodes fit; PodsPerNode how many pods of one node can have an address; Pods how many of the whole
+	// cluster.
 	Nodes       uint64 `json:"nodes"`
 	PodsPerNode uint64 `json:"podsPerNode"`
 	Pods        uint64 `json:"pods"`
@@ -53,11 +54,12 @@ type Range struct {
 	Name    string       `json:"name"`
 	Prefix  netip.Prefix `json:"prefix"`
 	Purpose string       `json:"purpose"`
-	// OneNode is the prefix length of one node's part and Parts how many of these there are; 0 in a range that is not split.
+	// OneNode is the prefix length of one node's part and Parts how many of these there are; 0 in a range that is not
+	// split.
 	OneNode int    `json:"oneNode,omitempty"`
 	Parts   uint64 `json:"parts,omitempty"`
-	// Roomiest is the widest prefix that this one could become without meeting another range of the plan, a network of the hosts
-	// or the end of its private range; the prefix itself when there is none.
+	// Roomiest is the widest prefix that this one could become without meeting another range of the plan, a network of the
+	// hosts or the end of its private range; the prefix itself when there is none.
 	Roomiest netip.Prefix `json:"roomiest"`
 	use      use
 	// fixed ranges cannot become wider at all.
@@ -212,8 +214,8 @@ func (d *Draft) widen(c Cluster) {
 	}
 }
 
-// free reports whether wider, in place of the range of that index, meets nothing, and stays in the kind of addresses that the
-// range is of.
+// free reports whether wider, in place of the range of that index, meets nothing, and stays in the kind of addresses
+// that the range is of.
 func (d *Draft) free(wider netip.Prefix, index int, networks []Network) bool {
 	r := d.Ranges[index].Prefix
 	for i, other := range d.Ranges {

@@ -9,7 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// What AWS keeps of each subnet: the first four addresses and the last (VPC user guide, "Subnet sizing"), and how large one is.
+// What AWS keeps of each subnet: the first four addresses and the last (VPC user guide, "Subnet sizing"), and how large
+// one is.
 const (
 	subnetReservedFirst = 4
 	subnetReserved      = 5
@@ -17,16 +18,16 @@ const (
 	subnetBitsMax       = 28
 )
 
-// subnet is an EC2 subnet of which single addresses are taken from the lower end and prefixes from the upper one, as long as nobody
-// gives anything back.
+// subnet is an EC2 subnet of which single addresses are taken from the lower end and prefixes from the upper one, as
+// long as nobody gives anything back.
 type subnet struct {
 	taken *space.Bitmap
 	// high is the end of the addresses in which a whole /28 may be free.
 	high uint64
 }
 
-// newSubnet adds a range; nil, with a finding, when EC2 has no such subnets. Only usable parts are free, all of it when there are
-// none.
+// newSubnet adds a range; nil, with a finding, when EC2 has no such subnets. Only usable parts are free, all of it when
+// there are none.
 func newSubnet(d *Draft, name, purpose string, p netip.Prefix, usable []netip.Prefix) (*subnet, error) {
 	if !p.IsValid() {
 		return nil, errors.New(name + " has no prefix")

@@ -7,8 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 )
 
-// Warm explains how many addresses ipamd keeps on an instance: it takes the decisions of datastore.Manager one by one, with an EC2
-// that always gives, until nothing is left to decide.
+// Warm explains how many addresses ipamd keeps on an instance: it takes the decisions of datastore.Manager one by one,
+// with an EC2 that always gives, until nothing is left to decide.
 type Warm struct {
 	Sizing datastore.Sizing
 	// Kept is how many addresses of each delegated prefix no pod gets; upstream keeps none.

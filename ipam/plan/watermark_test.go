@@ -8,9 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 )
 
-// Goal: a followed node is always at rest: nothing is needed that it could have, nothing is excess, and no pod waits while the
-// limits allow more.
-// Method: random watermarks, limits and pods against the definitions.
+// Goal: a followed node is always at rest: nothing is needed that it could have, nothing is excess, and no pod waits
+// while the limits allow more. Method: random watermarks, limits and pods against the definitions.
 func TestWatermarkWalks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := Watermark{ReleaseExcess: rapid.Bool().Draw(t, "release"), Limit: rapid.SampledFrom([]int{0, 5, 20}).Draw(t, "limit")}

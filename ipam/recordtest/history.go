@@ -36,10 +36,10 @@ func (h *History) Moment(a ipam.NodeAllocator, now time.Time) {
 	h.moments = append(h.moments, moment{len(h.Records), a.Records(), now})
 }
 
-// Try fails unless every prefix of the history is a state that existed. After whole operations that is the very state of that moment,
-// from all records and from the few of Records alike. In between (records of one operation are persisted together, so this takes a torn
-// journal) the replay succeeds, and the allocator goes on with another block without giving an address twice. fresh makes an allocator
-// as it was before the first record; it is now.
+// Try fails unless every prefix of the history is a state that existed. After whole operations that is the very state
+// of that moment, from all records and from the few of Records alike. In between (records of one operation are
+// persisted together, so this takes a torn journal) the replay succeeds, and the allocator goes on with another block
+// without giving an address twice. fresh makes an allocator as it was before the first record; it is now.
 func Try(t TB, h *History, fresh func() ipam.NodeAllocator, now time.Time, another netip.Prefix) {
 	t.Helper()
 	for _, m := range h.moments {
@@ -59,7 +59,8 @@ func Try(t TB, h *History, fresh func() ipam.NodeAllocator, now time.Time, anoth
 			t.Fatalf("after %d records %s is refused: %v", length, another, err)
 		}
 		for i := range newOwners {
-			_, _, _ = a.Allocate(now, ipam.Owner{Network: "k8s", ContainerID: fmt.Sprint("new-", i), IfName: "eth0"}, ipam.Want{}) // most find nothing free
+			// most find nothing free
+			_, _, _ = a.Allocate(now, ipam.Owner{Network: "k8s", ContainerID: fmt.Sprint("new-", i), IfName: "eth0"}, ipam.Want{})
 		}
 		disjoint(t, a)
 	}

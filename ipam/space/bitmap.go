@@ -8,11 +8,11 @@ import (
 // Bitmap is a set of indices 0..Size-1. Every operation on one index costs one step per level: a level is a word of 64
 // summaries, so a /24 or a /20 has one level above its words, a /16 two, an IPv6 /64 ten.
 //
-// Up to 2^16 indices all memory is there from the start, in one piece, and nothing allocates later; above, a part's memory (4096
-// indices in 560 bytes) appears with the first index set in it, and the size may be anything up to 2^64-1.
+// Up to 2^16 indices all memory is there from the start, in one piece, and nothing allocates later; above, a part's
+// memory (4096 indices in 560 bytes) appears with the first index set in it, and the size may be anything up to 2^64-1.
 //
-// The zero Bitmap is an empty set of size 0. A Bitmap may lie in another struct by value, as `*NewBitmap(n)`, which saves its
-// owner a step at each operation; once in use it must not be copied.
+// The zero Bitmap is an empty set of size 0. A Bitmap may lie in another struct by value, as `*NewBitmap(n)`, which
+// saves its owner a step at each operation; once in use it must not be copied.
 type Bitmap struct {
 	flat  flat // the whole set up to 2^16 indices, without words above
 	size  uint64
@@ -69,7 +69,8 @@ func (b *Bitmap) Set(i uint64) bool { return b.setNear(i) || b.setFar(i) }
 // Clear removes i and reports whether that changed the set.
 func (b *Bitmap) Clear(i uint64) bool { return b.ClearNear(i) || b.clearFar(i) }
 
-// TakeNext sets the lowest clear index >= from, or else the lowest of all, and returns it; false when every index is set.
+// TakeNext sets the lowest clear index >= from, or else the lowest of all, and returns it; false when every index is
+// set.
 func (b *Bitmap) TakeNext(from uint64) (uint64, bool) {
 	if i, ok := b.TakeNear(from); ok {
 		return i, true
@@ -93,8 +94,8 @@ func (b *Bitmap) NextSet(from uint64) (uint64, bool) {
 	return b.next(from, true)
 }
 
-// setNear is Set where no summary changes: in a flat set's word that does not become full. False has changed nothing and says
-// nothing. This and its kin have no loop and no call, so that the compiler puts them into their callers.
+// setNear is Set where no summary changes: in a flat set's word that does not become full. False has changed nothing
+// and says nothing. This and its kin have no loop and no call, so that the compiler puts them into their callers.
 func (b *Bitmap) setNear(i uint64) bool {
 	w := i >> 6
 	if w >= uint64(len(b.flat.words)) {
@@ -116,8 +117,8 @@ func (b *Bitmap) testNear(i uint64) bool {
 	return w >= uint64(len(b.flat.words)) || b.flat.words[w]>>(i&63)&1 != 0
 }
 
-// ClearNear is Clear in the common case: up to 2^16 indices, and i's word was not full. False has changed nothing and says
-// nothing: ask Clear. It is for callers that are themselves called often, as the compiler puts it into them.
+// ClearNear is Clear in the common case: up to 2^16 indices, and i's word was not full. False has changed nothing and
+// says nothing: ask Clear. It is for callers that are themselves called often, as the compiler puts it into them.
 func (b *Bitmap) ClearNear(i uint64) bool {
 	w := i >> 6
 	if w >= uint64(len(b.flat.words)) || i >= b.size {
@@ -133,8 +134,9 @@ func (b *Bitmap) ClearNear(i uint64) bool {
 	return true
 }
 
-// TakeNear is TakeNext in the common case: up to 2^16 indices, and from's word has the answer and does not become full. False
-// has changed nothing and says nothing: ask TakeNext. It is for callers that are themselves called often, as ClearNear is.
+// TakeNear is TakeNext in the common case: up to 2^16 indices, and from's word has the answer and does not become full.
+// False has changed nothing and says nothing: ask TakeNext. It is for callers that are themselves called often, as
+// ClearNear is.
 func (b *Bitmap) TakeNear(from uint64) (i uint64, ok bool) {
 	words := b.flat.words
 	w := from >> 6

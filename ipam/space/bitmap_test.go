@@ -7,9 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Goal: Bitmap is a set, whatever its size and depth, and its summaries never disagree with its words.
-// Method: the twin is a list of cells. A cell is a run of indices that operations treat alike: cell boundaries are drawn
-// first, single indices are cells of width 1. So the twin is as obvious as []bool and still covers sizes up to 2^64-1.
+// Goal: Bitmap is a set, whatever its size and depth, and its summaries never disagree with its words. Method: the twin
+// is a list of cells. A cell is a run of indices that operations treat alike: cell boundaries are drawn first, single
+// indices are cells of width 1. So the twin is as obvious as []bool and still covers sizes up to 2^64-1.
 
 type cell struct {
 	first, last uint64

@@ -2,8 +2,8 @@ package space
 
 import "math/bits"
 
-// node summarises 64 slots. At level 0 a slot is a word, above a child. A missing child is uniform: all set when its full
-// bit is, else all clear. Slots beyond the size are full and hold nothing, so no search ends there.
+// node summarises 64 slots. At level 0 a slot is a word, above a child. A missing child is uniform: all set when its
+// full bit is, else all clear. Slots beyond the size are full and hold nothing, so no search ends there.
 type node struct {
 	full, some uint64
 	words      []uint64

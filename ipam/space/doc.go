@@ -9,8 +9,8 @@
 // netip.Prefix (Nth, Index, Subnet, Last) are the arithmetic below everything.
 //
 // Nothing here reads a clock or allocates on the hot path; callers pass the time. Bad input is an error, never a panic
-// and never a silently wrapped number; counts that do not fit 64 bits saturate. Each clever structure has a slow, obvious
-// twin in the tests.
+// and never a silently wrapped number; counts that do not fit 64 bits saturate. Each clever structure has a slow,
+// obvious twin in the tests.
 //
 // To add a way of choosing addresses, build it from Bitmap's NextClear and NextSet in a file of its own beside pool.go.
 package space

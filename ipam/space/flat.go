@@ -2,13 +2,13 @@ package space
 
 import "math/bits"
 
-// flat is a Bitmap's memory up to 2^16 indices: three levels in one piece, so that an operation is a few loads at addresses
-// that need no pointer to be followed. Above, nodes take over, and flat has no words.
+// flat is a Bitmap's memory up to 2^16 indices: three levels in one piece, so that an operation is a few loads at
+// addresses that need no pointer to be followed. Above, nodes take over, and flat has no words.
 type flat struct {
 	words []uint64 // bits of the last one that are no indices are set
 	pad   uint64   // those bits
-	// full has a bit for each word that is full, topFull one for each 64 words that are. There is no like of them for words
-	// that are not zero: keeping it costs each operation more than a search over 1,024 words once in a while.
+	// full has a bit for each word that is full, topFull one for each 64 words that are. There is no like of them for
+	// words that are not zero: keeping it costs each operation more than a search over 1,024 words once in a while.
 	full    [eagerSize >> 12]uint64
 	topFull uint64
 }
@@ -67,7 +67,8 @@ func (f *flat) take(from uint64) uint64 {
 	return w<<6 + uint64(bits.TrailingZeros64(m))
 }
 
-// openWord is the first word behind w that is not full; false when there is none, and then it is the first of all, if any.
+// openWord is the first word behind w that is not full; false when there is none, and then it is the first of all, if
+// any.
 func (f *flat) openWord(w uint64) (uint64, bool) {
 	s := w >> 6
 	if s < uint64(len(f.full)) {

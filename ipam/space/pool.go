@@ -164,8 +164,8 @@ func (p *Pool) release(now time.Time, i uint64) bool {
 	return true
 }
 
-// Reserve takes a out of what can be given, for as long as the pool lives; a cooling address stops cooling. False and no
-// change when a is held, reserved already or outside.
+// Reserve takes a out of what can be given, for as long as the pool lives; a cooling address stops cooling. False and
+// no change when a is held, reserved already or outside.
 func (p *Pool) Reserve(a netip.Addr) bool {
 	i, ok := p.index(a)
 	if !ok || !p.taken.Set(i) && !p.cooling.remove(i) {

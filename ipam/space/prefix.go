@@ -88,8 +88,8 @@ func NthLast(p netip.Prefix, n uint64) (netip.Addr, error) {
 	return address(last.sub(u128{0, n}), p.Addr().BitLen()), nil
 }
 
-// Index is the inverse of Nth. It is false when a is not in p or its index needs more than 64 bits. A 4-in-6 form is IPv4
-// and so in no IPv6 prefix, not even in ::/0.
+// Index is the inverse of Nth. It is false when a is not in p or its index needs more than 64 bits. A 4-in-6 form is
+// IPv4 and so in no IPv6 prefix, not even in ::/0.
 func Index(p netip.Prefix, a netip.Addr) (uint64, bool) {
 	if base := p.Addr(); base.Is4() && a.Is4() {
 		x, y := base.As4(), a.As4()

@@ -5,7 +5,8 @@ import (
 	"net/netip"
 )
 
-// SubnetCount is how many prefixes of length bits fit into p, at most 2^64-1; 0 when bits is shorter than p or too long.
+// SubnetCount is how many prefixes of length bits fit into p, at most 2^64-1; 0 when bits is shorter than p or too
+// long.
 func SubnetCount(p netip.Prefix, bits int) uint64 {
 	p = Normal(p)
 	if !p.IsValid() || bits < p.Bits() || bits > p.Addr().BitLen() {

@@ -17,7 +17,8 @@ type Setup struct {
 	PreAllocate int
 }
 
-// Cluster is a cluster whose nodes get their blocks from one system. A leader of the system's controller leads from the start.
+// Cluster is a cluster whose nodes get their blocks from one system. A leader of the system's controller leads from the
+// start.
 type Cluster interface {
 	// Join makes a Node object and starts the node's agent; Leave takes both away.
 	Join(node string)

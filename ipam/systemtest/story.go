@@ -32,8 +32,8 @@ func Stories(system string) (map[string]string, error) {
 	return stories, nil
 }
 
-// Play plays a story on the cluster that begin makes. Its error is the first state that is not the story's, or a line that
-// makes no sense.
+// Play plays a story on the cluster that begin makes. Its error is the first state that is not the story's, or a line
+// that makes no sense.
 func Play(story string, begin func(Setup) Cluster) error {
 	var c Cluster
 	lines := strings.Split(story, "\n")

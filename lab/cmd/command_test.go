@@ -118,8 +118,8 @@ func labCommandNeeds() error {
 	return backends()[0].Check(context.Background())
 }
 
-// Goal: a machine that cannot make a lab is told in one line with exit code 3, and nothing is made. Method: a VPP and an image
-// that are not there.
+// Goal: a machine that cannot make a lab is told in one line with exit code 3, and nothing is made. Method: a VPP and
+// an image that are not there.
 func TestCannotRun(t *testing.T) {
 	if err := labCommandNeeds(); err != nil {
 		t.Skip(err.Error())

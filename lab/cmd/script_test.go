@@ -25,8 +25,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
-// TestMain makes the test binary vppdrill, for scripts and for the processes that labs start of themselves, and knock, which
-// sends a datagram every few milliseconds to an address.
+// TestMain makes the test binary vppdrill, for scripts and for the processes that labs start of themselves, and knock,
+// which sends a datagram every few milliseconds to an address.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"vppdrill": func() { os.Exit(vppdrill(os.Args[1:])) },
@@ -60,8 +60,9 @@ func knock(addr string) error {
 	}
 }
 
-// TestScripts goal: what a person types builds labs, shows them from all sides, changes and ends them, whatever their nodes are
-// made of, and leaves nothing. Method: scripts, run as processes of their own; world.txtar runs in each world.
+// TestScripts goal: what a person types builds labs, shows them from all sides, changes and ends them, whatever their
+// nodes are made of, and leaves nothing. Method: scripts, run as processes of their own; world.txtar runs in each
+// world.
 func TestScripts(t *testing.T) {
 	for _, b := range backends() {
 		t.Run(b.Name(), func(t *testing.T) {
@@ -160,7 +161,8 @@ func only(ts *testscript.TestScript) lab.StateDir {
 	return h
 }
 
-// podAddress is the script command `addr POD VARIABLE`: the variable gets the pod's address, which depends on who was first.
+// podAddress is the script command `addr POD VARIABLE`: the variable gets the pod's address, which depends on who was
+// first.
 func podAddress(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: addr POD VARIABLE")

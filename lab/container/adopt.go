@@ -53,7 +53,8 @@ func tagged(name string) (repository, tag string, err error) {
 	return reference.FamiliarName(full), full.Tag(), nil
 }
 
-// Import makes an image of contents, tries its VPP, and gives it a name. After an error the name means what it did before.
+// Import makes an image of contents, tries its VPP, and gives it a name. After an error the name means what it did
+// before.
 func (b Backend) Import(ctx context.Context, name string, c *image.Contents, vppAt string) (Image, error) {
 	if _, _, err := tagged(name); err != nil {
 		return Image{}, err

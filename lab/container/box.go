@@ -41,8 +41,8 @@ func boxName(id, node string) string { return "vppdrill-" + id + "-" + node }
 
 func (s boxSpec) socket() string { return filepath.Join(s.dir, nodeinit.SocketFile) }
 
-// request is the container in testcontainers' words. Nodes are privileged: VPP and agents make namespaces, interfaces and
-// AF_PACKET sockets. They get no network, the fabric joins them.
+// request is the container in testcontainers' words. Nodes are privileged: VPP and agents make namespaces, interfaces
+// and AF_PACKET sockets. They get no network, the fabric joins them.
 func (s boxSpec) request() testcontainers.GenericContainerRequest {
 	return testcontainers.GenericContainerRequest{ProviderType: testcontainers.ProviderDocker, ContainerRequest: testcontainers.ContainerRequest{
 		Image: s.image, Name: s.name, Labels: s.labels, Env: nodeinit.Environment(),

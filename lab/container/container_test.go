@@ -27,7 +27,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// Words that make the test binary something else: an agent, a node's first process, a lab's owner, a look for an engine.
+// Words that make the test binary something else: an agent, a node's first process, a lab's owner, a look for an
+// engine.
 const (
 	agentWord = "test-node-agent"
 	initWord  = "test-node-init"
@@ -55,7 +56,8 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	if made.name != "" {
 		if e, err := testcontainers.NewDockerClientWithOpts(context.Background()); err == nil {
-			_, _ = e.ImageRemove(context.Background(), made.name, client.ImageRemoveOptions{PruneChildren: true}) // an image that stays does no harm
+			// an image that stays does no harm
+			_, _ = e.ImageRemove(context.Background(), made.name, client.ImageRemoveOptions{PruneChildren: true})
 		}
 	}
 	os.Exit(code)
@@ -68,8 +70,8 @@ var made struct {
 	err  error
 }
 
-// backend is one whose nodes are made of this machine's VPP and this test binary. A test is skipped by name where there is
-// no engine or no VPP.
+// backend is one whose nodes are made of this machine's VPP and this test binary. A test is skipped by name where there
+// is no engine or no VPP.
 func backend(t *testing.T) container.Backend {
 	t.Helper()
 	vpp, err := vppproc.Find("")

@@ -37,7 +37,8 @@ const answerTime = 5 * time.Second
 
 // quiet makes testcontainers say nothing and start nothing of its own.
 var quiet = sync.OnceFunc(func() {
-	// Its reaper is an image of a registry, and labs are cleaned up by their labels. It is read once, from the environment only.
+	// Its reaper is an image of a registry, and labs are cleaned up by their labels. It is read once, from the environment
+	// only.
 	_ = os.Setenv("TESTCONTAINERS_RYUK_DISABLED", "true") // it fails for names that are none
 	log.SetDefault(log.NewNoopLogger())
 })
@@ -66,7 +67,8 @@ func connect(ctx context.Context) (engine, error) {
 	return engine{c}, nil
 }
 
-// answers tries the engine that DOCKER_HOST names: testcontainers passes over one that does not answer and takes another.
+// answers tries the engine that DOCKER_HOST names: testcontainers passes over one that does not answer and takes
+// another.
 func answers(ctx context.Context) error {
 	host := os.Getenv(client.EnvOverrideHost)
 	if host == "" {

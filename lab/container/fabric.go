@@ -39,8 +39,8 @@ func (g *labFabric) raise() (err error) {
 	return nil
 }
 
-// origin is what a fabric tells of its lab. It has no labels: the wire's alias is the lab's folder, that of the other bridge
-// its owner. Linux takes 255 bytes of each.
+// origin is what a fabric tells of its lab. It has no labels: the wire's alias is the lab's folder, that of the other
+// bridge its owner. Linux takes 255 bytes of each.
 type origin struct{ id, dir, owner string }
 
 // origins lists those of all labs on this machine; of one that is only just being made, nothing but the ID is known.

@@ -11,8 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Goal: a lab that was kept stays when its owner has let go of it, is left alone by the census, is found and entered by its
-// folder alone, and is ended by it. Method: what lab exec, capture and down do, with a lab without an owner.
+// Goal: a lab that was kept stays when its owner has let go of it, is left alone by the census, is found and entered by
+// its folder alone, and is ended by it. Method: what lab exec, capture and down do, with a lab without an owner.
 func TestKept(t *testing.T) {
 	b := backend(t)
 	s, err := scenarios.Parse("test.yaml", []byte("# One node.\nname: one\ntopology: {nodes: 1, podsPerNode: 1}\n"))

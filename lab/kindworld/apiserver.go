@@ -6,7 +6,8 @@ import (
 	"github.com/vppdrill/vppdrill/lab"
 )
 
-// silentMost is how long an API server that nobody has stopped may say nothing: longer than one takes that is started again.
+// silentMost is how long an API server that nobody has stopped may say nothing: longer than one takes that is started
+// again.
 const silentMost = time.Minute
 
 // apiServer is what the world knows of the API server, which runs beside what is judged.
@@ -17,8 +18,8 @@ type apiServer struct {
 	stopped map[string]bool
 }
 
-// heard notes what came of a request to the API server of a cluster, which runs in the container control. One that goes away by itself says nothing about
-// the scenario: that is lab.ErrCannotRun.
+// heard notes what came of a request to the API server of a cluster, which runs in the container control. One that goes
+// away by itself says nothing about the scenario: that is lab.ErrCannotRun.
 func (s *apiServer) heard(cluster, control string, err error) error {
 	now := time.Now()
 	if err == nil || len(s.stopped) > 0 || s.answeredAt.IsZero() {

@@ -8,8 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/lab"
 )
 
-// Goal: an API server that is silent for long ends the run as one that cannot be judged, unless the timeline has stopped it. Method: what came of
-// requests, and how long ago the last answer was.
+// Goal: an API server that is silent for long ends the run as one that cannot be judged, unless the timeline has
+// stopped it. Method: what came of requests, and how long ago the last answer was.
 func TestSilentServer(t *testing.T) {
 	silent := errors.New("connection refused")
 	long := time.Now().Add(-2 * silentMost)

@@ -25,8 +25,8 @@ const (
 	etcdPKI     = "/etc/kubernetes/pki/etcd"
 )
 
-// CompactStore implements timeline.ControlPlane: the API server's etcd forgets everything but the present, on disk too. Watches that the API
-// server serves go on from its cache.
+// CompactStore implements timeline.ControlPlane: the API server's etcd forgets everything but the present, on disk too.
+// Watches that the API server serves go on from its cache.
 func (st stage) CompactStore(ctx context.Context) error {
 	pid, _, err := st.machines.PID(ctx, st.machines.Control())
 	if err != nil {

@@ -144,8 +144,8 @@ const chain = "VPPDRILL-CUT"
 // apiPort is where a control plane's API server listens.
 const apiPort = "6443"
 
-// route makes exactly the present cuts: between nodes by the flag of bridges' ports by which two isolated ones do not reach each other,
-// between a node and the API server by rules of the node.
+// route makes exactly the present cuts: between nodes by the flag of bridges' ports by which two isolated ones do not
+// reach each other, between a node and the API server by rules of the node.
 func (st stage) route() error {
 	var cutOff []string
 	pairs := map[[2]string]bool{}
@@ -245,7 +245,8 @@ func (st stage) StopAPI(stop bool) { st.server("kube-apiserver", stop) }
 // StopStore implements timeline.ControlPlane.
 func (st stage) StopStore(stop bool) { st.server("etcd", stop) }
 
-// WipeStore implements timeline.ControlPlane: all that agents have stored is deleted, what stands for the data's identity included.
+// WipeStore implements timeline.ControlPlane: all that agents have stored is deleted, what stands for the data's
+// identity included.
 func (st stage) WipeStore() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -133,7 +133,8 @@ func (r *runtime) stop(ctx context.Context, id string) error {
 	return err
 }
 
-// container is the ID of a container that runs, by the name that its pod gives it and what its pod's name begins with; "" for none.
+// container is the ID of a container that runs, by the name that its pod gives it and what its pod's name begins with;
+// "" for none.
 func (r *runtime) container(ctx context.Context, name, pod string) (string, error) {
 	list, err := r.client.ListContainers(ctx, &cri.ListContainersRequest{Filter: &cri.ContainerFilter{
 		State: &cri.ContainerStateValue{State: cri.ContainerState_CONTAINER_RUNNING}, LabelSelector: map[string]string{labelContainer: name}}})

@@ -16,8 +16,9 @@ import (
 // evidenceTime is how long evidence of one node may take.
 const evidenceTime = time.Minute
 
-// WriteEvidence saves what a cluster looks like now in a new folder: the API server's objects and events, agents' plans, claims and logs,
-// what VPP and Linux show, and the last lines of what happened. What cannot be had is noted in its place.
+// WriteEvidence saves what a cluster looks like now in a new folder: the API server's objects and events, agents'
+// plans, claims and logs, what VPP and Linux show, and the last lines of what happened. What cannot be had is noted in
+// its place.
 func (w *World) WriteEvidence(ctx context.Context) (string, error) {
 	dir := filepath.Join(lab.EvidenceRoot(), fmt.Sprintf("%s-%s-%s", w.s.Name, w.o.Cluster.ID, time.Now().UTC().Format("20060102-150405")))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -49,7 +50,8 @@ func (w *World) WriteEvidence(ctx context.Context) (string, error) {
 			continue
 		}
 		one, cancel := context.WithTimeout(ctx, evidenceTime)
-		for file, path := range map[string]string{"plan.txt": "/plan", "state.json": "/state"} { // in any order: each has a file
+		// in any order: each has a file
+		for file, path := range map[string]string{"plan.txt": "/plan", "state.json": "/state"} {
 			body, err := m.get(one, path)
 			put(n.name+"-"+file, string(body), err)
 		}

@@ -62,8 +62,8 @@ func newMachine(container string, pid int, id string) (*machine, error) {
 // root is where the node's files are.
 func (m *machine) root() string { return "/proc/" + strconv.Itoa(m.pid) + "/root" }
 
-// netns is a namespace of the node as this machine opens it; "" is the node's own. Nodes call /run by its old name, a link that leads
-// elsewhere from here.
+// netns is a namespace of the node as this machine opens it; "" is the node's own. Nodes call /run by its old name, a
+// link that leads elsewhere from here.
 func (m *machine) netns(path string) string {
 	if path == "" {
 		return "/proc/" + strconv.Itoa(m.pid) + "/ns/net"
@@ -98,7 +98,8 @@ func (m *machine) get(ctx context.Context, path string) ([]byte, error) {
 	return body, err
 }
 
-// look looks at the node: sandboxes, then the agent, and sandboxes again where the agent is another one than the last time.
+// look looks at the node: sandboxes, then the agent, and sandboxes again where the agent is another one than the last
+// time.
 func (m *machine) look(ctx context.Context, management []netip.Addr, life time.Time) (seen, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

@@ -30,7 +30,8 @@ type node struct {
 	vppUp bool
 	// ended: the VPP of before was killed by an action.
 	ended bool
-	// before is what the node was when its agent was stopped cleanly, until that is compared with what the next one makes of it.
+	// before is what the node was when its agent was stopped cleanly, until that is compared with what the next one makes
+	// of it.
 	before *fact.NodeState
 	// held is what is kept down.
 	agentHeld, vppHeld bool

@@ -22,7 +22,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
-// cluster is one of two nodes without machines, whose looks are written down. Facts come out of the code that a real one tells them by.
+// cluster is one of two nodes without machines, whose looks are written down. Facts come out of the code that a real
+// one tells them by.
 type cluster struct {
 	t       *testing.T
 	told    [2]*told
@@ -121,15 +122,16 @@ func (c *cluster) start() {
 	c.look(2, "z=10.1.2.2|z=10.1.2.2")
 }
 
-// onMachines are the laws about dumps: TestPlantedOnVPP and TestPlantedOnServices of package lab break them by the code that looks here too.
+// onMachines are the laws about dumps: TestPlantedOnVPP and TestPlantedOnServices of package lab break them by the code
+// that looks here too.
 var onMachines = map[string]bool{"reachable": true, "books-agree": true, "tunnels-symmetric": true, "senders-bound": true, "host-routes": true, "routes-needed": true,
 	"packets-fit": true, "services-reached": true, "as-configured": true, result.LawSettles: true}
 
 // never are the laws that clusters judge and that nothing can break there: nobody assigns blocks.
 var never = map[string]bool{"grants-disjoint": true, "grants-steady": true}
 
-// Goal: each law that a cluster judges can be broken in one. Method: looks that lie, one lie for each law; the law must break by the lie, must
-// have found something to judge, and must hold without it.
+// Goal: each law that a cluster judges can be broken in one. Method: looks that lie, one lie for each law; the law must
+// break by the lie, must have found something to judge, and must hold without it.
 func TestPlanted(t *testing.T) {
 	blocks := []string{"10.1.1.0/24", "fd00::/64"}
 	snapshot := func(change func(*fact.Snapshot)) func(*cluster) {
@@ -242,7 +244,8 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// Goal: a store that has lost its data has released nobody's ID, and one that deletes a record has. Method: looks at records.
+// Goal: a store that has lost its data has released nobody's ID, and one that deletes a record has. Method: looks at
+// records.
 func TestRecordsOfAnotherStore(t *testing.T) {
 	c := newCluster(t, fact.Law{})
 	c.store(plantedRecord(1, "node-1"), plantedRecord(2, "node-2"))
@@ -257,7 +260,8 @@ func TestRecordsOfAnotherStore(t *testing.T) {
 	}
 }
 
-// Goal: a node's blocks are told behind its record, also where that could not be looked at for a while. Method: looks without and with records.
+// Goal: a node's blocks are told behind its record, also where that could not be looked at for a while. Method: looks
+// without and with records.
 func TestBlocksComeBehindRecords(t *testing.T) {
 	n := newTold("node-1")
 	s := lookOf(t, "|")
@@ -273,7 +277,8 @@ func TestBlocksComeBehindRecords(t *testing.T) {
 	}
 }
 
-// Goal: what is no refusal of a plugin is told as none, and each refusal is told once. Method: events as kubelets write them.
+// Goal: what is no refusal of a plugin is told as none, and each refusal is told once. Method: events as kubelets write
+// them.
 func TestRefusals(t *testing.T) {
 	r := refusals{}
 	other := sandboxEvent("c", "x")

@@ -115,7 +115,8 @@ func sortedNames(m map[string]timeline.Pod) []string {
 	return slices.SortedFunc(maps.Keys(m), fact.CompareNames)
 }
 
-// hosts reports whether a pod of a node can be created: its Node object is there, else the API server would remove the pod.
+// hosts reports whether a pod of a node can be created: its Node object is there, else the API server would remove the
+// pod.
 func (w *World) hosts(name string) bool {
 	if name == "" {
 		return true
@@ -191,7 +192,8 @@ func (st stage) DeletePod(name string, force bool) {
 	})
 }
 
-// evictTime is how long a disruption budget may forbid an eviction: a scenario's pods have none, so that whoever made one is not asked for ever.
+// evictTime is how long a disruption budget may forbid an eviction: a scenario's pods have none, so that whoever made
+// one is not asked for ever.
 const evictTime = time.Minute
 
 // EvictPod implements timeline.Pods by the pod's eviction subresource, as kubectl drain does.

@@ -25,7 +25,8 @@ const (
 // deaths are the ends of agents that were told, by container.
 type deaths map[string]bool
 
-// look turns agents' pods into the ends of those that have died by themselves: with an exit code that no signal of a scenario explains.
+// look turns agents' pods into the ends of those that have died by themselves: with an exit code that no signal of a
+// scenario explains.
 func (d deaths) look(pods []v1.Pod) (facts []fact.Fact) {
 	for i := range pods {
 		p := &pods[i]
@@ -61,7 +62,8 @@ func (w *World) lookAtPrograms(ctx context.Context) error {
 // refusals are the ADDs whose refusals were told, by event and how often it came.
 type refusals map[string]int32
 
-// Words of containerd in a kubelet's event of an ADD that was refused, around the sandbox's ID and the plugin's own words.
+// Words of containerd in a kubelet's event of an ADD that was refused, around the sandbox's ID and the plugin's own
+// words.
 const (
 	failedSandbox = "FailedCreatePodSandBox"
 	sandboxWord   = `network for sandbox "`

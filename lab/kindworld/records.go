@@ -23,8 +23,8 @@ type records struct {
 	held   lab.HeldIDs
 }
 
-// look turns a list of records into what has changed since the last one, in the order of keys. What comes and goes between two looks is not
-// seen: an ID that is released cools down for longer.
+// look turns a list of records into what has changed since the last one, in the order of keys. What comes and goes
+// between two looks is not seen: an ID that is released cools down for longer.
 func (r *records) look(list []kube.NodeIDRecord) (facts []fact.Fact) {
 	now, data := map[string]string{}, ""
 	for i := range list {
@@ -59,8 +59,8 @@ func (r *records) look(list []kube.NodeIDRecord) (facts []fact.Fact) {
 // recordTime is how long the API server may take to list the records; one that is stopped holds a look up by this.
 const recordTime = 2 * time.Second
 
-// lookAtRecords tells what has become of records. It is done behind the look at the agents and before what that has found is told: an agent
-// writes its record before it acts on it.
+// lookAtRecords tells what has become of records. It is done behind the look at the agents and before what that has
+// found is told: an agent writes its record before it acts on it.
 func (w *World) lookAtRecords(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
@@ -89,7 +89,8 @@ func (w *World) canRelease() bool {
 	})
 }
 
-// unreleased says which ID of a node that has left is still to be released, "" for none and for one that is overdue: the snapshot shows it.
+// unreleased says which ID of a node that has left is still to be released, "" for none and for one that is overdue:
+// the snapshot shows it.
 func (w *World) unreleased() string {
 	_, r, until, found := w.records.held.List(len(w.inOrder()))
 	if !found || !w.canRelease() || !time.Now().Before(until) {

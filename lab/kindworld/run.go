@@ -21,8 +21,8 @@ import (
 // Name is the world's.
 const Name = "kind"
 
-// Options are what a run chooses beside its scenario. Cluster's ID, image, folder and patience are required; what the cluster is made of
-// follows from the scenario.
+// Options are what a run chooses beside its scenario. Cluster's ID, image, folder and patience are required; what the
+// cluster is made of follows from the scenario.
 type Options struct {
 	Cluster kindcluster.Options
 	lab.RunOptions
@@ -30,8 +30,8 @@ type Options struct {
 	kept bool
 }
 
-// Run makes a cluster for s, drives it, judges it and removes it. The error is a cluster that could not be made; what happens in the run is
-// in the Result. What a cluster cannot do of s is named there, and nothing is made.
+// Run makes a cluster for s, drives it, judges it and removes it. The error is a cluster that could not be made; what
+// happens in the run is in the Result. What a cluster cannot do of s is named there, and nothing is made.
 func Run(ctx context.Context, s *scenarios.Scenario, o Options) (result.Result, error) {
 	if missing := Unsupported(s); len(missing) > 0 {
 		return o.Cannot(s, Name, missing), nil
@@ -82,7 +82,8 @@ func Unsupported(s *scenarios.Scenario) []timeline.Refusal {
 // errSettings: what agents of a cluster would read is not what the scenario says.
 var errSettings = errors.New("the agent's configuration does not survive its own file")
 
-// settingsOf is an agent's configuration as the file that agents read: durations are words there, and what is not said is left out.
+// settingsOf is an agent's configuration as the file that agents read: durations are words there, and what is not said
+// is left out.
 func settingsOf(c agent.Config) ([]byte, error) {
 	text, err := json.Marshal(c)
 	if err != nil {

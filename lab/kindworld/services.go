@@ -25,8 +25,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
-// The cluster's own services, of the API server and of DNS, have a range of their own, so that those of scenarios may have the addresses that
-// they have in every other world: scenarioServices, which the cluster gets as a second range.
+// The cluster's own services, of the API server and of DNS, have a range of their own, so that those of scenarios may
+// have the addresses that they have in every other world: scenarioServices, which the cluster gets as a second range.
 const (
 	clusterServices  = "10.111.0.0/16"
 	scenarioServices = "10.96.0.0/16"
@@ -35,7 +35,8 @@ const (
 // readyGate is the readiness gate of a scenario's pods: what a readiness probe would find.
 const readyGate = v1.PodConditionType("vppdrill.github.io/ready")
 
-// services are those of the scenario. Real Services select real pods, and the cluster's own controller keeps their endpoints.
+// services are those of the scenario. Real Services select real pods, and the cluster's own controller keeps their
+// endpoints.
 type services struct {
 	// wanted are the services that there are to be, by name; unready the pods that fail their readiness probes.
 	wanted  map[string]scenarios.Service
@@ -179,7 +180,8 @@ func (w *World) gate(p *v1.Pod) (want v1.ConditionStatus, right bool) {
 	return want, slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == readyGate && c.Status == want })
 }
 
-// lookAtServices reads endpoints, and writes those of hosts and the readiness of pods where they are not what they should be.
+// lookAtServices reads endpoints, and writes those of hosts and the readiness of pods where they are not what they
+// should be.
 func (w *World) lookAtServices(ctx context.Context) error {
 	if !w.serving() {
 		return nil
@@ -277,7 +279,8 @@ func (w *World) expected(s scenarios.Service) (list []netip.Addr) {
 	return list
 }
 
-// unsettledService says which service has not the endpoints that it should have, or "". Of nodes that are down nobody knows better than the server.
+// unsettledService says which service has not the endpoints that it should have, or "". Of nodes that are down nobody
+// knows better than the server.
 func (w *World) unsettledService() string {
 	for _, n := range w.inOrder() {
 		if n.up() == nil || n.last.agent == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
-// Goal: what agents of a cluster read is what the scenario says, for everything of the catalogue that clusters run. Method: settingsOf reads
-// its own file.
+// Goal: what agents of a cluster read is what the scenario says, for everything of the catalogue that clusters run.
+// Method: settingsOf reads its own file.
 func TestSettings(t *testing.T) {
 	list, err := catalog.All()
 	if err != nil {
@@ -32,7 +32,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// Goal: the label by which a cluster's control plane is made known as a node without an agent is the one that agents look at.
+// Goal: the label by which a cluster's control plane is made known as a node without an agent is the one that agents
+// look at.
 func TestAgentless(t *testing.T) {
 	if have, want := kindcluster.AgentNone, kube.AgentLabel+"="+kube.AgentNone; have != want {
 		t.Errorf("%s, agents look at %s", have, want)

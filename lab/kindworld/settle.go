@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// lookEvery is how often Settle asks, stillFor how long a cluster must look quiet: longer than what one node has decided takes to reach
-	// the next by a watch.
+	// lookEvery is how often Settle asks, stillFor how long a cluster must look quiet: longer than what one node has
+	// decided takes to reach the next by a watch.
 	lookEvery = 20 * time.Millisecond
 	stillFor  = 2 * time.Second
 )
@@ -175,8 +175,9 @@ func (w *World) room() bool {
 }
 
 const (
-	// pingedPairs bounds the pings of one check: all pairs of nine pods, a sample of more; pingPatience is for one of them, tries of a tenth
-	// each. Kubelets, an API server and etcd on two processors were seen to leave VPP waiting for a second.
+	// pingedPairs bounds the pings of one check: all pairs of nine pods, a sample of more; pingPatience is for one of
+	// them, tries of a tenth each. Kubelets, an API server and etcd on two processors were seen to leave VPP waiting for a
+	// second.
 	pingedPairs  = 72
 	pingPatience = 20 * time.Second
 	reachableLaw = "reachable"

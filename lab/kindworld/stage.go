@@ -164,9 +164,9 @@ func (st stage) program(m *machine, p timeline.Program) (container, process stri
 // supervisor is what this program's own processes are called: the agent, and VPP's parent.
 const supervisor = "vppdrill"
 
-// Kill implements timeline.Processes: signal 9 to the program's process. VPP's parent starts another VPP, unless it is stopped where it
-// is. An agent that is to stay down is kept off the node by a label; its pod is deleted in any case, so that the next one does not wait for
-// a kubelet's back-off.
+// Kill implements timeline.Processes: signal 9 to the program's process. VPP's parent starts another VPP, unless it is
+// stopped where it is. An agent that is to stay down is kept off the node by a label; its pod is deleted in any case,
+// so that the next one does not wait for a kubelet's back-off.
 func (st stage) Kill(name string, p timeline.Program, how timeline.Kill) {
 	n := st.node(name)
 	m := n.up()

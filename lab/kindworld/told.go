@@ -15,10 +15,11 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 )
 
-// seen is what one look at a node has found. Sandboxes are looked at before the agent is asked, and once more when the agent turns out to
-// be another life.
+// seen is what one look at a node has found. Sandboxes are looked at before the agent is asked, and once more when the
+// agent turns out to be another life.
 type seen struct {
-	// at is when it was told; unrecorded: the records could not be looked at, so that nobody knows what the node has written about its blocks.
+	// at is when it was told; unrecorded: the records could not be looked at, so that nobody knows what the node has
+	// written about its blocks.
 	at         time.Duration
 	unrecorded bool
 	sandboxes  []sandbox
@@ -28,17 +29,18 @@ type seen struct {
 	management []netip.Addr
 }
 
-// patience is for how many looks something is taken for a change under way that the next look shows whole: an address that is not leased
-// any more while its sandbox is there, or a sandbox whose address is not leased.
+// patience is for how many looks something is taken for a change under way that the next look shows whole: an address
+// that is not leased any more while its sandbox is there, or a sandbox whose address is not leased.
 const patience = 4
 
-// told is what was told of one node so far, and makes of the next look what has to be told. It decides alone: no clock, no node.
+// told is what was told of one node so far, and makes of the next look what has to be told. It decides alone: no clock,
+// no node.
 type told struct {
 	node string
 	// life is the agent's, zero while none runs that was told of.
 	life time.Time
-	// leases are what the agent holds, sandboxes what was answered, each address by its owner: sandboxes of two families have two; asked those
-	// whose ADD was told.
+	// leases are what the agent holds, sandboxes what was answered, each address by its owner: sandboxes of two families
+	// have two; asked those whose ADD was told.
 	leases    map[ipam.Owner]ipam.Lease
 	sandboxes map[ipam.Owner]fact.PodState
 	asked     map[ipam.Owner]bool
@@ -59,8 +61,8 @@ func newTold(node string) *told {
 	return t
 }
 
-// gone: the machine has lost its power or left, and everything on it is dead. What its agent held it reads back, and may have given back
-// before anybody looks.
+// gone: the machine has lost its power or left, and everything on it is dead. What its agent held it reads back, and
+// may have given back before anybody looks.
 func (t *told) gone() {
 	t.life, t.sandboxes, t.asked, t.waits = time.Time{}, map[ipam.Owner]fact.PodState{}, map[ipam.Owner]bool{}, map[string]int{}
 	t.id, t.blocks, t.addresses = 0, nil, nil
@@ -73,13 +75,14 @@ func ownerOf(id string) ipam.Owner {
 	return ipam.Owner{Network: timeline.NetworkName, ContainerID: id, IfName: timeline.IfName}
 }
 
-// look turns a look into facts, in an order in which they can have happened: leases of sandboxes that end are given back, sandboxes end, other
-// leases are given back, the node's identity changes, leases are given, ADDs are answered.
+// look turns a look into facts, in an order in which they can have happened: leases of sandboxes that end are given
+// back, sandboxes end, other leases are given back, the node's identity changes, leases are given, ADDs are answered.
 func (t *told) look(s seen) []fact.Fact {
 	var out []fact.Fact
 	tell := func(f fact.Fact) { f.Node = t.node; out = append(out, f) }
 	before := maps.Clone(t.waits)
-	defer maps.DeleteFunc(t.waits, func(what string, looks int) bool { return looks == before[what] }) // this look has explained it
+	// this look has explained it
+	defer maps.DeleteFunc(t.waits, func(what string, looks int) bool { return looks == before[what] })
 	held := map[ipam.Owner]ipam.Lease{}
 	if s.agent != nil {
 		for _, l := range s.agent.Leases {
@@ -128,8 +131,9 @@ type attached struct {
 	addr netip.Addr
 }
 
-// attachments puts a sandbox under the owner of each of its addresses: a runtime tells them in an order of its own, so an address is whose lease it
-// is, and the other one the other's, also where that lease has gone. One without an address yet has its first owner.
+// attachments puts a sandbox under the owner of each of its addresses: a runtime tells them in an order of its own, so
+// an address is whose lease it is, and the other one the other's, also where that lease has gone. One without an
+// address yet has its first owner.
 func (x sandbox) attachments(held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attached) {
 	first := ownerOf(x.id)
 	second := first.Second()
@@ -188,10 +192,12 @@ func (t *told) free(at time.Duration, l ipam.Lease, tell func(fact.Fact)) {
 	tell(fact.Fact{What: fact.Released{Owner: l.Owner, Addr: l.Addr, Block: l.Block, Rest: least(t.rest), Left: nil}})
 }
 
-// lookSlack is by how much later than it happened a look may tell something: a look waits for each node, and what contradicts itself for a few.
+// lookSlack is by how much later than it happened a look may tell something: a look waits for each node, and what
+// contradicts itself for a few.
 const lookSlack = 10 * time.Second
 
-// least is the part of a rest that a look insists on, most how long it may take: machines' clocks are slewed by 500 millionths.
+// least is the part of a rest that a look insists on, most how long it may take: machines' clocks are slewed by 500
+// millionths.
 func least(rest time.Duration) time.Duration { return max(0, rest-rest/1000-lookSlack) }
 func most(rest time.Duration) time.Duration {
 	if rest <= 0 {

@@ -14,8 +14,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 )
 
-// lookOf is a look written down: sandboxes as "a=10.1.1.2" or "a=10.1.1.2,fd00::2", "a-" for one that ended, "a" for one without an address yet,
-// before a bar, and the agent's leases behind it, "a:2=fd00::2" for a second address, "" for no agent; "life2" is another life of the agent.
+// lookOf is a look written down: sandboxes as "a=10.1.1.2" or "a=10.1.1.2,fd00::2", "a-" for one that ended, "a" for
+// one without an address yet, before a bar, and the agent's leases behind it, "a:2=fd00::2" for a second address, ""
+// for no agent; "life2" is another life of the agent.
 func lookOf(t *testing.T, text string) seen {
 	t.Helper()
 	boxes, agent, there := strings.Cut(text, "|")
@@ -57,8 +58,9 @@ var words = map[reflect.Type]string{
 	reflect.TypeFor[fact.NodeBlocks](): "blocks", reflect.TypeFor[fact.Addressed](): "addressed",
 }
 
-// Goal: looks become facts in an order in which they can have happened, what a later look explains is waited for, and what no look
-// explains is told in the end. Method: stories of looks with the facts of each; laws watch the ones that are whole.
+// Goal: looks become facts in an order in which they can have happened, what a later look explains is waited for, and
+// what no look explains is told in the end. Method: stories of looks with the facts of each; laws watch the ones that
+// are whole.
 func TestLooksBecomeFacts(t *testing.T) {
 	for name, story := range map[string]struct {
 		looks  []string // a look, and behind "->" the facts
@@ -132,8 +134,8 @@ func TestLooksBecomeFacts(t *testing.T) {
 	}
 }
 
-// Goal: what a later look explains is waited for no longer. Method: a pod whose lease is seen to go before its sandbox, and one whose sandbox has its address
-// before its lease is seen.
+// Goal: what a later look explains is waited for no longer. Method: a pod whose lease is seen to go before its sandbox,
+// and one whose sandbox has its address before its lease is seen.
 func TestExplainedIsNotAwaited(t *testing.T) {
 	node := newTold("node-1")
 	for _, look := range []string{"|", "a=10.1.1.2|a=10.1.1.2", "a=10.1.1.2|", "|", "b=10.1.1.3|", "b=10.1.1.3|b=10.1.1.3"} {

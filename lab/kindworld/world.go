@@ -152,8 +152,8 @@ func (w *World) Now() time.Duration { return time.Since(w.started) }
 // Evidence implements result.World.
 func (w *World) Evidence() []fact.Evidence { return Evidence() }
 
-// Evidence is what laws can judge by in clusters: what a look at nodes and API objects shows. Blocks are assigned by nobody: each node's follows
-// from its ID.
+// Evidence is what laws can judge by in clusters: what a look at nodes and API objects shows. Blocks are assigned by
+// nobody: each node's follows from its ID.
 func Evidence() []fact.Evidence {
 	return []fact.Evidence{fact.Leases, fact.Sandboxes, fact.PodLives, fact.NodeIDs, fact.Management, fact.Blocks,
 		fact.Rests, fact.Refusals, fact.WaitingPods, fact.FullNodes, fact.Records, fact.IDRests, fact.HeldIDs, fact.ProgramLives,

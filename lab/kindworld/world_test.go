@@ -22,8 +22,8 @@ import (
 const refused = "lose-sandboxes crash-disk change-version set-clock stop-dhcp stale-watch gap-watch duplicate-watch add-range remove-range lose-leader " +
 	"set-pod-cidr change-node-address change-management slow-link inject"
 
-// Goal: a cluster does every action or says by name and with a reason that it cannot. Method: every action of the language on a real cluster
-// of three nodes.
+// Goal: a cluster does every action or says by name and with a reason that it cannot. Method: every action of the
+// language on a real cluster of three nodes.
 func TestEveryAction(t *testing.T) {
 	if os.Getenv("VPPDRILL_KIND") == "" {
 		t.Skip("VPPDRILL_KIND=1 makes a cluster; it takes many minutes")
@@ -52,7 +52,8 @@ func TestEveryAction(t *testing.T) {
 	}
 }
 
-// Goal: what TestEveryAction expects of a cluster is known to be right without one. Method: every action of the language in one scenario.
+// Goal: what TestEveryAction expects of a cluster is known to be right without one. Method: every action of the
+// language in one scenario.
 func TestRefusedByVerb(t *testing.T) {
 	s, err := scenarios.Parse("every-action", []byte(worldtest.Scenario))
 	if err != nil {
@@ -68,7 +69,8 @@ func TestRefusedByVerb(t *testing.T) {
 	}
 }
 
-// Goal: how much of the catalogue runs in clusters is known without one, and everything else has its reason. Method: every scenario.
+// Goal: how much of the catalogue runs in clusters is known without one, and everything else has its reason. Method:
+// every scenario.
 func TestCatalogueIsRefusedByName(t *testing.T) {
 	list, err := catalog.All()
 	if err != nil {

@@ -95,8 +95,8 @@ func TestFabric(t *testing.T) {
 	}
 }
 
-// Goal: a machine that loses power loses its processes, pods and links, and boots again as new. Method: one machine with a
-// pod and a process, twice.
+// Goal: a machine that loses power loses its processes, pods and links, and boots again as new. Method: one machine
+// with a pod and a process, twice.
 func TestPower(t *testing.T) {
 	s := config(t)
 	_, ms := machines(t, s, 2)
@@ -160,8 +160,8 @@ func TestManagement(t *testing.T) {
 	}
 }
 
-// Goal: the sweep finds what a killed lab leaves by its folder and its mark, and what is not there does not matter. Method:
-// one process that is recorded, one that is only marked, namespaces; swept twice.
+// Goal: the sweep finds what a killed lab leaves by its folder and its mark, and what is not there does not matter.
+// Method: one process that is recorded, one that is only marked, namespaces; swept twice.
 func TestSweep(t *testing.T) {
 	s := config(t)
 	_, ms := machines(t, s, 2)
@@ -201,8 +201,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// Goal: probes tell what passes and what does not: payloads whole, the MTU's edge exact, a stream's losses counted. Method:
-// two machines whose wire is first whole, then cut, then shorter than the MTU.
+// Goal: probes tell what passes and what does not: payloads whole, the MTU's edge exact, a stream's losses counted.
+// Method: two machines whose wire is first whole, then cut, then shorter than the MTU.
 func TestProbes(t *testing.T) {
 	g, ms := machines(t, config(t), 2)
 	pair := probe.Pair{From: probe.Place{Name: "a", Netns: ms[0].Netns(""), Addr: wire(1)}, To: probe.Place{Name: "b", Netns: ms[1].Netns(""), Addr: wire(2)}}

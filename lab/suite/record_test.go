@@ -27,8 +27,8 @@ var record = flag.Bool("record", false, "write how each scenario went into "+ran
 // root is the repository's, as this package's tests see it.
 const root = "../.."
 
-// recorder writes into the table of runs as specs end, one after the other: what an interrupt leaves is true too, and several suites may
-// run different specs at the same time.
+// recorder writes into the table of runs as specs end, one after the other: what an interrupt leaves is true too, and
+// several suites may run different specs at the same time.
 type recorder struct {
 	t           *testing.T
 	all         []*scenarios.Scenario

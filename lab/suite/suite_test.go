@@ -32,7 +32,8 @@ var chosen = []string{
 	"node-joins", "node-comes-back-at-once", "pod-range-moves", "agent-restarts", "vpp-restarts-while-wiring", "node-reboots", "one-way",
 }
 
-// specTimeout is how long one scenario may take, its lab's start and end included. The longest of the catalogue is of two hours.
+// specTimeout is how long one scenario may take, its lab's start and end included. The longest of the catalogue is of
+// two hours.
 const specTimeout = 20 * time.Minute
 
 // agentWord makes the test binary the agent of the labs that the specs build.
@@ -49,8 +50,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Goal: the catalogue's scenarios hold every law on real VPPs as in the simulator. Method: one spec per scenario, each in a lab
-// of its own; what a lab cannot do is skipped by name.
+// Goal: the catalogue's scenarios hold every law on real VPPs as in the simulator. Method: one spec per scenario, each
+// in a lab of its own; what a lab cannot do is skipped by name.
 func TestCatalog(t *testing.T) {
 	if err := (netns.Backend{}).Check(context.Background()); err != nil {
 		t.Skip(err.Error())

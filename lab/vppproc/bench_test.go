@@ -12,8 +12,8 @@ import (
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 )
 
-// BenchmarkRoundTrip is what one request to an idle VPP takes, for several sleeps of its main loop; idle-% is the share of one
-// processor that the VPP takes when nobody asks, RSS-MB what it holds.
+// BenchmarkRoundTrip is what one request to an idle VPP takes, for several sleeps of its main loop; idle-% is the share
+// of one processor that the VPP takes when nobody asks, RSS-MB what it holds.
 func BenchmarkRoundTrip(b *testing.B) {
 	binary, err := vppproc.Find("")
 	if err != nil || os.Geteuid() != 0 {

@@ -26,8 +26,8 @@ type Config struct {
 	Sleep time.Duration
 	// Env is added to the environment: labs mark their processes by it.
 	Env []string
-	// Ready is how long VPP may take until it answers; 0 is a minute. 0.3 s are usual, sixteen that start at once on two cores
-	// need seconds, and a machine with twenty times more to do than it can was seen to need more than 20 s.
+	// Ready is how long VPP may take until it answers; 0 is a minute. 0.3 s are usual, sixteen that start at once on two
+	// cores need seconds, and a machine with twenty times more to do than it can was seen to need more than 20 s.
 	Ready time.Duration
 }
 
@@ -36,8 +36,8 @@ const (
 	defaultReady = time.Minute
 )
 
-// Files below Config.Dir. apiReal is where VPP listens; APISocket is a link to it that exists while VPP is ready, so that
-// nobody speaks to a VPP that has not got its NIC yet.
+// Files below Config.Dir. apiReal is where VPP listens; APISocket is a link to it that exists while VPP is ready, so
+// that nobody speaks to a VPP that has not got its NIC yet.
 const (
 	APISocketFile = "api.sock"
 	apiReal       = "api-vpp.sock"
@@ -48,23 +48,24 @@ const (
 	PIDFile       = "process"
 )
 
-// plugins are those that a lab's VPP loads; all others stay out, which saves memory and start time. The first group must
-// exist, the second is taken where it does.
+// plugins are those that a lab's VPP loads; all others stay out, which saves memory and start time. The first group
+// must exist, the second is taken where it does.
 var (
 	plugins         = []string{"af_packet", "vxlan", "nat"}
 	optionalPlugins = []string{"ping", "acl", "arping", "memif", "tracedump", "dhcp", "stn"}
 )
 
-// segment is how the names of VPP's shared memory begin. Each VPP has its own, also one that nobody speaks to by shared memory: of
-// two that make /dev/shm/vpe-api at one time, the one that comes upon it half made ends (seen once in some hundred starts).
+// segment is how the names of VPP's shared memory begin. Each VPP has its own, also one that nobody speaks to by shared
+// memory: of two that make /dev/shm/vpe-api at one time, the one that comes upon it half made ends (seen once in some
+// hundred starts).
 func (c Config) segment() string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(c.Dir)) // a hash takes everything
 	return fmt.Sprintf("vppdrill-%016x", h.Sum64())
 }
 
-// unlinkSegment takes the names of VPP's shared memory away. A VPP that has started has mapped it, and one that is killed would leave
-// them for ever.
+// unlinkSegment takes the names of VPP's shared memory away. A VPP that has started has mapped it, and one that is
+// killed would leave them for ever.
 func (c Config) unlinkSegment() {
 	for _, name := range []string{"vpe-api", "global_vm"} {
 		_ = os.Remove(filepath.Join("/dev/shm", c.segment()+"-"+name)) // VPP may have ended before it made one

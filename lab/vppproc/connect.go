@@ -23,8 +23,8 @@ import (
 	"go.fd.io/govpp/core"
 )
 
-// needed are messages that labs cannot do without: some of each file of VPP's API that the agent speaks. A file's messages
-// change together often enough that this finds another release.
+// needed are messages that labs cannot do without: some of each file of VPP's API that the agent speaks. A file's
+// messages change together often enough that this finds another release.
 var needed = []api.Message{
 	&interfaces.SwInterfaceDump{}, &interfaces.SwInterfaceDetails{}, &interfaces.CreateLoopbackInstance{},
 	&interfaces.SwInterfaceGetTable{}, &ip.IPRouteAddDelV2{}, &ip.IPRouteV2Dump{}, &ip.IPTableAddDelV2{},

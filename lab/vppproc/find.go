@@ -23,8 +23,8 @@ func Cannot(format string, args ...any) error { return trouble{fmt.Sprintf(forma
 // Environment is the variable that names the VPP binary.
 const Environment = "VPPDRILL_VPP"
 
-// Find returns the path of the VPP binary: explicit, else the one that VPPDRILL_VPP names, else vpp in PATH, /usr/bin/vpp,
-// /opt/*/bin/vpp. One that is named and cannot be run is an error and not passed over.
+// Find returns the path of the VPP binary: explicit, else the one that VPPDRILL_VPP names, else vpp in PATH,
+// /usr/bin/vpp, /opt/*/bin/vpp. One that is named and cannot be run is an error and not passed over.
 func Find(explicit string) (string, error) {
 	for _, named := range [...]struct{ path, by string }{{explicit, "--vpp"}, {os.Getenv(Environment), Environment}} {
 		if named.path == "" {
@@ -64,8 +64,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// PluginFolder is where the VPP at path has its plugins, "" where none of the usual places exists: VPP itself looks beside
-// its binary (25.10, src/vpp/vnet/main.c, vpp_find_plugin_path).
+// PluginFolder is where the VPP at path has its plugins, "" where none of the usual places exists: VPP itself looks
+// beside its binary (25.10, src/vpp/vnet/main.c, vpp_find_plugin_path).
 func PluginFolder(path string) string {
 	prefix := filepath.Dir(filepath.Dir(path))
 	for _, pattern := range []string{"lib/vpp_plugins", "lib/*/vpp_plugins", "lib64/vpp_plugins"} {

@@ -6,12 +6,14 @@ import (
 	"go.fd.io/govpp/binapi/ip"
 )
 
-// expireWalkMS is how often VPP looks for fragments that have waited too long, in milliseconds. Its own 50 ms are what keeps
-// the main loop of an idle VPP awake: it sleeps at most a millisecond at a time while a timer is near, and with two tables
-// one is (25.10: 1,000 rounds a second and 3.2 % of a core with 50 ms, 160 and 2.0 % without, side by side on two loaded cores).
+// expireWalkMS is how often VPP looks for fragments that have waited too long, in milliseconds. Its own 50 ms are what
+// keeps the main loop of an idle VPP awake: it sleeps at most a millisecond at a time while a timer is near, and with
+// two tables one is (25.10: 1,000 rounds a second and 3.2 % of a core with 50 ms, 160 and 2.0 % without, side by side
+// on two loaded cores).
 const expireWalkMS = 1000
 
-// rest lets an idle VPP sleep longer. Fragments that nothing completes are forgotten up to a second later than elsewhere.
+// rest lets an idle VPP sleep longer. Fragments that nothing completes are forgotten up to a second later than
+// elsewhere.
 func (c Conn) rest(ctx context.Context) error {
 	for _, six := range []bool{false, true} {
 		now := ip.IPReassemblyGetReply{}

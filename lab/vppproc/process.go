@@ -20,8 +20,8 @@ type Process struct {
 	proc *spawn.Process
 }
 
-// Start runs a VPP and returns when it is ready: it answers, it is one that labs can use, its boot commands have run, and
-// its API socket exists. After an error nothing of it runs any more; its log is in Config.Dir.
+// Start runs a VPP and returns when it is ready: it answers, it is one that labs can use, its boot commands have run,
+// and its API socket exists. After an error nothing of it runs any more; its log is in Config.Dir.
 func Start(ctx context.Context, cfg Config) (*Process, error) {
 	if cfg.Ready == 0 {
 		cfg.Ready = defaultReady

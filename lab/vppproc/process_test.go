@@ -26,7 +26,8 @@ func realVPP(t *testing.T) string {
 	return path
 }
 
-// Goal: a VPP starts, is what labs need, boots, dies by Kill and by Stop, and leaves no process. Method: one VPP without links.
+// Goal: a VPP starts, is what labs need, boots, dies by Kill and by Stop, and leaves no process. Method: one VPP
+// without links.
 func TestStartStop(t *testing.T) {
 	binary := realVPP(t)
 	for _, end := range []func(*vppproc.Process){(*vppproc.Process).Kill, (*vppproc.Process).Stop} {
@@ -81,8 +82,8 @@ func sharedMemory(t *testing.T, dir string) []string {
 	return left
 }
 
-// Goal: a VPP that cannot serve is one line of ErrCannotRun, and nothing of it runs on. Method: programs that are no VPP, and
-// boot commands that VPP refuses.
+// Goal: a VPP that cannot serve is one line of ErrCannotRun, and nothing of it runs on. Method: programs that are no
+// VPP, and boot commands that VPP refuses.
 func TestTroubles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string, mode os.FileMode) string {

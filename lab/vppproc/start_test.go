@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Goal: a VPP that hangs is told from one that exits, each with what it said last. Method: programs that do the one and the other.
+// Goal: a VPP that hangs is told from one that exits, each with what it said last. Method: programs that do the one and
+// the other.
 func TestHangsOrExits(t *testing.T) {
 	for script, want := range map[string]string{
 		"echo warming up; exec sleep 60":       "hangs: its process runs and does not answer on ",

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// origin is a run that a fault changed while no law saw it. What a fault does in one run of ten thousand comes again in every other
-// variation of that run, and some of them go on to where it is seen.
+// origin is a run that a fault changed while no law saw it. What a fault does in one run of ten thousand comes again in
+// every other variation of that run, and some of them go on to where it is seen.
 type origin struct {
 	// Profile is the kind of a random run, Scenario the name of one of the catalogue.
 	Profile  string `json:"profile,omitempty"`
@@ -23,7 +23,8 @@ const (
 	originsMost = 8
 	// variedSeeds is how many variations of a catalogue's scenario make a unit.
 	variedSeeds = 8
-	// rare is of how many units a fault may change one at most for variations to be worth their time: others come by what it does anyway.
+	// rare is of how many units a fault may change one at most for variations to be worth their time: others come by what
+	// it does anyway.
 	rare = 4
 )
 

@@ -8,8 +8,10 @@ import (
 	"time"
 )
 
-// Goal: a run that a fault changed and no law saw is varied, and a law that a variation breaks catches the fault, unless it breaks without the fault,
-// too. Method: a small program in the planted one's place, which a fault changes with seed 13 alone, and which breaks laws in two variations of that, and in two units of variations of a catalogue's run.
+// Goal: a run that a fault changed and no law saw is varied, and a law that a variation breaks catches the fault,
+// unless it breaks without the fault, too. Method: a small program in the planted one's place, which a fault changes
+// with seed 13 alone, and which breaks laws in two variations of that, and in two units of variations of a catalogue's
+// run.
 func TestVariesWhatChanged(t *testing.T) {
 	scratch := t.TempDir()
 	program := filepath.Join(scratch, "planted")

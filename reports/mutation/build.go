@@ -25,7 +25,8 @@ func plant(s *source, mutants []*Mutant) []byte {
 	return apply(s.text, edits)
 }
 
-// Build builds the tree's program with all mutants planted into it, as the file program. Rewritten files go to the folder scratch.
+// Build builds the tree's program with all mutants planted into it, as the file program. Rewritten files go to the
+// folder scratch.
 func Build(ctx context.Context, root, scratch, program string, mutants []*Mutant) error {
 	root, err := filepath.Abs(root)
 	if err != nil {

@@ -27,7 +27,8 @@ type Campaign struct {
 	Seed uint64
 	// Listed, where set, is a file of faults: all of them are planted, and no others.
 	Listed string
-	// Only, where it has any, plants those alone whose place contains one of them: a file, "file.go:120", "call-dropped Agent.Step".
+	// Only, where it has any, plants those alone whose place contains one of them: a file, "file.go:120", "call-dropped
+	// Agent.Step".
 	Only []string
 	// Again, where set, are trials of a former report: those that were not caught are tried, if the tree still has them.
 	Again []*Trial
@@ -44,8 +45,8 @@ type Campaign struct {
 	usual map[string]string
 }
 
-// Run does the campaign. Every mutant is first tried with the catalogue and a few random scenarios, then the rest of them with
-// more and more, so that an interrupted campaign is a shallow one and not half of one.
+// Run does the campaign. Every mutant is first tried with the catalogue and a few random scenarios, then the rest of
+// them with more and more, so that an interrupted campaign is a shallow one and not half of one.
 func (c Campaign) Run(ctx context.Context) (*Report, error) {
 	if c.Resume != nil {
 		return c.resume(ctx)
@@ -193,7 +194,8 @@ func (c Campaign) askedFile(name string, all []*Mutant) (string, error) {
 	return file, os.WriteFile(file, make([]byte, last(all)+1), 0o644)
 }
 
-// uncaught finds those of a former report's trials that were not caught: the same lines of the same function, wherever they are now.
+// uncaught finds those of a former report's trials that were not caught: the same lines of the same function, wherever
+// they are now.
 func uncaught(all []*Mutant, former []*Trial) []*Mutant {
 	wanted := map[site]int{}
 	for _, t := range former {
@@ -214,8 +216,8 @@ func uncaught(all []*Mutant, former []*Trial) []*Mutant {
 // last is the highest number of the mutants, which are in order.
 func last(mutants []*Mutant) int { return mutants[len(mutants)-1].Number }
 
-// Choose picks n of the mutants, all of them for 0: kinds take turns, and within a kind areas do, so that neither a frequent
-// kind nor a large package is all that is tried. Equal sources and seeds give equal choices.
+// Choose picks n of the mutants, all of them for 0: kinds take turns, and within a kind areas do, so that neither a
+// frequent kind nor a large package is all that is tried. Equal sources and seeds give equal choices.
 func Choose(mutants []*Mutant, n int, seed uint64) []*Mutant {
 	if n == 0 || n > len(mutants) {
 		n = len(mutants)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Goal: a fault that nobody could overlook is planted into the product, reached, and caught by the law that it breaks. Method: the
-// whole way, with one fault: a node's routes to its peers are forgotten.
+// Goal: a fault that nobody could overlook is planted into the product, reached, and caught by the law that it breaks.
+// Method: the whole way, with one fault: a node's routes to its peers are forgotten.
 func TestKnownFaultIsCaught(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -50,7 +50,8 @@ func TestKnownFaultIsCaught(t *testing.T) {
 	}
 }
 
-// Goal: the choice of faults gives each kind and each area its turn, follows from the seed, and is the whole when there are too few.
+// Goal: the choice of faults gives each kind and each area its turn, follows from the seed, and is the whole when there
+// are too few.
 func TestChoose(t *testing.T) {
 	var all []*Mutant
 	for n := range 600 {
@@ -110,8 +111,8 @@ func reread(t *testing.T, r *Report) *Report {
 	return read
 }
 
-// Goal: what a former report did not catch is found again where its lines have moved, and what it caught is not. Method: a report through
-// its file, and the same source with a line more.
+// Goal: what a former report did not catch is found again where its lines have moved, and what it caught is not.
+// Method: a report through its file, and the same source with a line more.
 func TestAgain(t *testing.T) {
 	const text = "package a\n\nfunc f(g, h func()) {\n\tg()\n\th()\n\tg()\n}\n"
 	var former Report
@@ -128,8 +129,9 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// Goal: an interrupted campaign goes on with the trials and the program that it had, and with no other program. Method: a program that does
-// nothing, a report through its file with one trial that is caught and one whose budget is spent, and another program.
+// Goal: an interrupted campaign goes on with the trials and the program that it had, and with no other program. Method:
+// a program that does nothing, a report through its file with one trial that is caught and one whose budget is spent,
+// and another program.
 func TestResume(t *testing.T) {
 	scratch := t.TempDir()
 	program := filepath.Join(scratch, "planted")
@@ -159,8 +161,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// Goal: faults are not planted into functions that only write for people. Method: a function for a String, one for a function that acts as
-// well, one that nobody but itself and such a one uses, and an exported one.
+// Goal: faults are not planted into functions that only write for people. Method: a function for a String, one for a
+// function that acts as well, one that nobody but itself and such a one uses, and an exported one.
 func TestForPeople(t *testing.T) {
 	s := parsed(t, `package a
 type A struct{}

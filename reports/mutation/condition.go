@@ -62,7 +62,8 @@ func dropped(c *cursor) {
 	}
 }
 
-// acts reports whether an expression may do something beside having a value: then a fault that leaves it out must leave it out whole.
+// acts reports whether an expression may do something beside having a value: then a fault that leaves it out must leave
+// it out whole.
 func acts(e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -73,8 +74,8 @@ func acts(e ast.Expr) bool {
 	return found
 }
 
-// precaution reports whether a condition looks at whether there is anything at all: without it, a program does nothing in more
-// steps, or dies.
+// precaution reports whether a condition looks at whether there is anything at all: without it, a program does nothing
+// in more steps, or dies.
 func (c *cursor) precaution(e ast.Expr) bool {
 	b, ok := ast.Unparen(e).(*ast.BinaryExpr)
 	if !ok || comparisons[b.Op] == 0 {

@@ -10,8 +10,8 @@ import (
 type edit struct {
 	from, to int
 	text     string
-	// An insertion is one half of a pair that goes around something: span is how long that is, closing says which half it is, inner
-	// that the pair stands inside of others around the same thing.
+	// An insertion is one half of a pair that goes around something: span is how long that is, closing says which half it
+	// is, inner that the pair stands inside of others around the same thing.
 	span    int
 	closing bool
 	inner   bool
@@ -42,8 +42,8 @@ func apply(text []byte, edits []edit) []byte {
 	return out.Bytes()
 }
 
-// before orders two edits of one file. At one place everything is closed before anything is opened; the shorter span closes first
-// and opens last.
+// before orders two edits of one file. At one place everything is closed before anything is opened; the shorter span
+// closes first and opens last.
 func before(a, b edit) int {
 	if c := cmp.Compare(a.from, b.from); c != 0 {
 		return c

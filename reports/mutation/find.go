@@ -17,8 +17,9 @@ import (
 // module is the import path of the repository's root.
 const module = "github.com/vppdrill/vppdrill"
 
-// areas are the folders that faults are planted into, by what they are for: what runs unchanged in clusters and in the simulator.
-// What only a real host has is not in the program that the simulator drives. Where faults are chosen, areas take turns.
+// areas are the folders that faults are planted into, by what they are for: what runs unchanged in clusters and in the
+// simulator. What only a real host has is not in the program that the simulator drives. Where faults are chosen, areas
+// take turns.
 var areas = []struct {
 	name    string
 	folders []string
@@ -29,8 +30,8 @@ var areas = []struct {
 	{"other systems", []string{"ipam/datastore", "ipam/nodeipam", "ipam/internal/cidrset", "ipam/cilium"}},
 }
 
-// Find returns every place of the tree at root where a fault can be planted, in the order of files and places, with their
-// switches' numbers from 1.
+// Find returns every place of the tree at root where a fault can be planted, in the order of files and places, with
+// their switches' numbers from 1.
 func Find(root string) ([]*Mutant, error) {
 	sources, err := load(root)
 	if err != nil {
@@ -125,8 +126,8 @@ func findIn(s *source) []*Mutant {
 	return found
 }
 
-// text reports whether a function, by its name, writes things for people or judges what people wrote: no cluster behaves otherwise
-// for a fault in it, and its tests compare every word.
+// text reports whether a function, by its name, writes things for people or judges what people wrote: no cluster
+// behaves otherwise for a fault in it, and its tests compare every word.
 func text(name string) bool {
 	switch name {
 	case "String", "GoString", "Error", "Format", "MarshalText", "Validate":
@@ -135,8 +136,8 @@ func text(name string) bool {
 	return strings.HasPrefix(name, "validate") || strings.HasSuffix(name, "Text") || strings.HasSuffix(name, "String")
 }
 
-// forPeople are the functions of a package that are used, and by none but those whose name says that they write for people, or those
-// that only they use. Exported ones may be used elsewhere and are none of them.
+// forPeople are the functions of a package that are used, and by none but those whose name says that they write for
+// people, or those that only they use. Exported ones may be used elsewhere and are none of them.
 func forPeople(files []*ast.File, info *types.Info) map[types.Object]bool {
 	users := map[types.Object]map[types.Object]bool{}
 	for _, file := range files {

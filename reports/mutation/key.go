@@ -51,7 +51,8 @@ func (c *cursor) asks(call *ast.CallExpr) bool {
 	return ok && f.Pkg() != nil && strings.HasPrefix(f.Pkg().Path(), strings.SplitN(c.src.pkg.Path(), "/", 2)[0]) && !tells(call)
 }
 
-// exchange plants, for neighbours of one type among some values, that each has the other's. A value is in one pair at most.
+// exchange plants, for neighbours of one type among some values, that each has the other's. A value is in one pair at
+// most.
 func (c *cursor) exchange(values []ast.Expr) {
 	for i := 0; i+1 < len(values); i++ {
 		a, b := values[i], values[i+1]
@@ -87,7 +88,8 @@ func (c *cursor) same(a, b ast.Expr) bool {
 	return !isFunc
 }
 
-// neighbour is what somebody could take for a key: another field of the same value, or another variable, of the same type.
+// neighbour is what somebody could take for a key: another field of the same value, or another variable, of the same
+// type.
 func (c *cursor) neighbour(key ast.Expr) string {
 	t := c.src.info.TypeOf(key)
 	switch k := key.(type) {

@@ -43,8 +43,8 @@ func numbered(s *source) []*Mutant {
 	return found
 }
 
-// Goal: each kind of fault is planted where it belongs, and nowhere else. Method: stories of small functions; each fault is shown
-// as the difference that it makes, and the function with all of them behind their switches.
+// Goal: each kind of fault is planted where it belongs, and nowhere else. Method: stories of small functions; each
+// fault is shown as the difference that it makes, and the function with all of them behind their switches.
 func TestKinds(t *testing.T) {
 	told := map[string]bool{}
 	datadriven.Walk(t, "testdata/kinds", func(t *testing.T, path string) {
@@ -81,9 +81,10 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// Goal: a fault behind its switch is the fault itself, and with no switch on nothing has changed. Method: a small program in which
-// each kind has places: one package of it as it is, one with everything planted, one for each fault with that alone; the planted one
-// must do what each of the others does, and each kind must make a difference somewhere.
+// Goal: a fault behind its switch is the fault itself, and with no switch on nothing has changed. Method: a small
+// program in which each kind has places: one package of it as it is, one with everything planted, one for each fault
+// with that alone; the planted one must do what each of the others does, and each kind must make a difference
+// somewhere.
 func TestPlantedIsPlain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program of a hundred packages")

@@ -13,8 +13,8 @@ import (
 // listedKind is the kind of the faults that a file lists.
 const listedKind = "listed"
 
-// Listed is a fault that a file names, because it is one of those that must be seen: a text of the product and what stands there with
-// the fault. Both are statements, or both expressions of one type that can be evaluated together.
+// Listed is a fault that a file names, because it is one of those that must be seen: a text of the product and what
+// stands there with the fault. Both are statements, or both expressions of one type that can be evaluated together.
 type Listed struct {
 	// Name is lower case words joined by hyphens, Why one sentence: what goes wrong.
 	Name string `yaml:"name" required:"true"`
@@ -45,8 +45,8 @@ func ParseListed(file string, text []byte) ([]Listed, error) {
 	return list.Faults, nil
 }
 
-// FindListed returns the faults that a file lists as places of the tree at root, with their switches' numbers from 1. One whose text is
-// not in its file any more, or more than once, is an error.
+// FindListed returns the faults that a file lists as places of the tree at root, with their switches' numbers from 1.
+// One whose text is not in its file any more, or more than once, is an error.
 func FindListed(root, file string) ([]*Mutant, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -110,8 +110,8 @@ func indented(text string) *regexp.Regexp {
 	return regexp.MustCompile(strings.Join(lines, `\s*\n\s*`))
 }
 
-// around finds the first node of text[from:to], and whether that text is a value: one expression that is no statement. No cursor when it
-// is not whole nodes of one function.
+// around finds the first node of text[from:to], and whether that text is a value: one expression that is no statement.
+// No cursor when it is not whole nodes of one function.
 func (f *Listed) around(s *source, from, to int) (c *cursor, value bool) {
 	for _, d := range s.syntax.Decls {
 		fn, ok := d.(*ast.FuncDecl)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Goal: each fault of faults.yaml is one of the product as it is. Method: all of them are found, and built into one program.
+// Goal: each fault of faults.yaml is one of the product as it is. Method: all of them are found, and built into one
+// program.
 func TestListed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -20,8 +21,8 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// Goal: a listed fault is planted where its text stands, as the statements or the expression that it is, and what is neither is refused.
-// Method: a table over one function.
+// Goal: a listed fault is planted where its text stands, as the statements or the expression that it is, and what is
+// neither is refused. Method: a table over one function.
 func TestListedIn(t *testing.T) {
 	s := parsed(t, "package a\n\nfunc f(a, b bool, g func() bool) bool {\n\tif a && b {\n\t\tg()\n\t\tg()\n\t}\n\ta = g()\n\treturn a || b\n}\n")
 	for _, tc := range []struct{ before, after, want string }{

@@ -33,7 +33,8 @@ type Mutant struct {
 	guarded func(on string, number int) []edit
 }
 
-// Place is "file:line:column kind function", which tells a mutant from most others of its tree; the name of a listed one stands behind.
+// Place is "file:line:column kind function", which tells a mutant from most others of its tree; the name of a listed
+// one stands behind.
 func (m *Mutant) Place() string {
 	place := fmt.Sprintf("%s:%d:%d %s %s", m.File, m.Line, m.Column, m.Kind, m.Func)
 	if m.Name != "" {
@@ -85,8 +86,8 @@ func (c *cursor) inList() bool {
 	return false
 }
 
-// plant notes a fault at a node. plain are the edits that make the fault, guarded those that make it behind a switch: on is the
-// expression that tells whether it is on, number its number.
+// plant notes a fault at a node. plain are the edits that make the fault, guarded those that make it behind a switch:
+// on is the expression that tells whether it is on, number its number.
 func (c *cursor) plant(at ast.Node, plain []edit, guarded func(on string, number int) []edit) {
 	place := c.src.fset.Position(at.Pos())
 	m := &Mutant{Kind: c.kind, File: c.src.path, Line: place.Line, Column: place.Column, Func: funcName(c.stack), src: c.src, plain: plain, guarded: guarded}

@@ -61,7 +61,8 @@ func shares(t types.Type) bool {
 	return true
 }
 
-// call takes in what a call does. Functions of other packages are known where they are given values alone, which they can not change.
+// call takes in what a call does. Functions of other packages are known where they are given values alone, which they
+// can not change.
 func (t *touched) call(src *source, n *ast.CallExpr) {
 	if src.info.Types[n.Fun].IsType() {
 		return // a conversion
@@ -93,7 +94,8 @@ func (t *touched) call(src *source, n *ast.CallExpr) {
 	}
 }
 
-// byValue reports whether a function takes nothing by which it could change or call anything of its caller's: numbers, texts, times.
+// byValue reports whether a function takes nothing by which it could change or call anything of its caller's: numbers,
+// texts, times.
 func byValue(f *types.Func) bool {
 	signature := f.Signature()
 	if r := signature.Recv(); r != nil && !plainValue(r.Type()) {
@@ -116,8 +118,8 @@ func plainValue(t types.Type) bool {
 	return ok
 }
 
-// apart reports whether two statements have nothing to do with each other but what they stand on: the variables by which both are
-// reached, as a method's receiver, may be the same, as long as neither assigns to them.
+// apart reports whether two statements have nothing to do with each other but what they stand on: the variables by
+// which both are reached, as a method's receiver, may be the same, as long as neither assigns to them.
 func (c *cursor) apart(a, b ast.Stmt) bool {
 	x, y := c.touches(a), c.touches(b)
 	if x.unknown || y.unknown {
@@ -131,8 +133,8 @@ func (c *cursor) apart(a, b ast.Stmt) bool {
 	return true
 }
 
-// stands reports whether a variable is only what fields are selected from, or methods called on, in both statements and is a pointer, so
-// that nothing of the variable itself is read or changed. What is behind it is told by its fields.
+// stands reports whether a variable is only what fields are selected from, or methods called on, in both statements and
+// is a pointer, so that nothing of the variable itself is read or changed. What is behind it is told by its fields.
 func (c *cursor) stands(v *types.Var, a, b ast.Stmt) bool {
 	if v.IsField() {
 		return false

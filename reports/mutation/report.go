@@ -18,7 +18,8 @@ type Report struct {
 	CPUSeconds    float64  `json:"cpuSeconds"`
 	Kinds         []Row    `json:"kinds"`
 	Trials        []*Trial `json:"trials"`
-	// Program is the planted program's SHA-256 in hexadecimal, with which alone the campaign can go on; Switches how many it has.
+	// Program is the planted program's SHA-256 in hexadecimal, with which alone the campaign can go on; Switches how many
+	// it has.
 	Program  string `json:"program"`
 	Switches int    `json:"switches"`
 
@@ -30,14 +31,14 @@ type Report struct {
 // Row is what came of one kind of faults.
 type Row struct {
 	Kind string `json:"kind"`
-	// Places is how many faults the product has room for, Reached those of them that make a difference in some run, Planted those
-	// that were tried.
+	// Places is how many faults the product has room for, Reached those of them that make a difference in some run,
+	// Planted those that were tried.
 	Places  int `json:"places"`
 	Reached int `json:"reached"`
 	Planted int `json:"planted"`
 	Caught  int `json:"caught"`
-	// Survived are those that changed runs and that nothing told of; with the Unchanged no run did anything else than without them, so that
-	// there was nothing to tell of.
+	// Survived are those that changed runs and that nothing told of; with the Unchanged no run did anything else than
+	// without them, so that there was nothing to tell of.
 	Survived  int `json:"survived"`
 	Unchanged int `json:"unchanged"`
 	Crashed   int `json:"crashed"`
@@ -107,8 +108,8 @@ func (r *Report) total() Row {
 	return sum
 }
 
-// Goal is how many of 100 faults that change runs laws are to catch. Of all that are planted no goal holds: how many change no run says
-// what the catalogue and the random scenarios leave out, and what of the code nothing hangs on.
+// Goal is how many of 100 faults that change runs laws are to catch. Of all that are planted no goal holds: how many
+// change no run says what the catalogue and the random scenarios leave out, and what of the code nothing hangs on.
 const Goal = 90
 
 // Caught is the part of the planted faults that laws caught, in percent: of those that changed some run, and of all.

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Goal: what changed no run is neither caught nor escaped, and the report says how many of either kind there were, and what the goal is.
-// Method: one of each outcome.
+// Goal: what changed no run is neither caught nor escaped, and the report says how many of either kind there were, and
+// what the goal is. Method: one of each outcome.
 func TestDenominators(t *testing.T) {
 	m := &Mutant{Kind: kinds[0].Name, File: "a.go", Line: 5}
 	r := Report{Trials: []*Trial{{Mutant: m, Outcome: Caught, By: "settles"}, {Mutant: m, Outcome: Survived, Differing: 2}, {Mutant: m, Outcome: Survived},
@@ -32,8 +32,8 @@ func TestDenominators(t *testing.T) {
 	}
 }
 
-// Goal: what survives is told in words that can be filed, once, and neither what is caught nor what changes nothing is. Method: one of each,
-// and the whole text.
+// Goal: what survives is told in words that can be filed, once, and neither what is caught nor what changes nothing is.
+// Method: one of each, and the whole text.
 func TestWriteSurvivors(t *testing.T) {
 	m := &Mutant{Kind: "wrong-key", File: "ipam/a.go", Line: 5, Column: 2, Func: "Ledger.pick", Before: "a[x]\nb()", After: "a[y]\nb()"}
 	r := Report{BudgetSeconds: 60, Trials: []*Trial{{Mutant: m, Outcome: Caught, By: "settles", Differing: 3}, {Mutant: m, Outcome: Survived}, {Mutant: m, Outcome: Survived, Differing: 2, Runs: 7}}}

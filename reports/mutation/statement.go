@@ -105,7 +105,8 @@ func held(e ast.Expr) bool {
 	return false
 }
 
-// notes reports whether a call only takes pointers for later: what is assigned to what they point to behind it counts as well as before it.
+// notes reports whether a call only takes pointers for later: what is assigned to what they point to behind it counts
+// as well as before it.
 func notes(s ast.Stmt) bool {
 	c := call(s)
 	if c == nil {
@@ -115,8 +116,8 @@ func notes(s ast.Stmt) bool {
 	return ok && f.Sel.Name == "invoke"
 }
 
-// swapped changes the order of two statements of which one is a call and one changes what the other speaks of. Each statement is in one
-// pair at most. What a wiring mode says is a set of objects, whose order means nothing.
+// swapped changes the order of two statements of which one is a call and one changes what the other speaks of. Each
+// statement is in one pair at most. What a wiring mode says is a set of objects, whose order means nothing.
 func swapped(c *cursor) {
 	if c.src.folder == "vppwire/mode" {
 		return
@@ -161,7 +162,8 @@ func simple(s ast.Stmt) bool {
 	return false
 }
 
-// related reports whether what one of two statements changes, or asks to change itself, is something that the other speaks of.
+// related reports whether what one of two statements changes, or asks to change itself, is something that the other
+// speaks of.
 func (c *cursor) related(a, b ast.Stmt) bool {
 	touches := func(one, other ast.Stmt) bool {
 		for _, changed := range c.changed(one) {
@@ -176,7 +178,8 @@ func (c *cursor) related(a, b ast.Stmt) bool {
 	return touches(a, b) || touches(b, a)
 }
 
-// changed are the paths that a statement assigns to, or calls a method of, or gives to a call as its first argument: "a.out".
+// changed are the paths that a statement assigns to, or calls a method of, or gives to a call as its first argument:
+// "a.out".
 func (c *cursor) changed(s ast.Stmt) []string {
 	var changed []string
 	add := func(e ast.Expr) {

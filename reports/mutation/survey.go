@@ -39,7 +39,8 @@ func unitOf(n uint64) unit {
 
 // surveyed is what a unit does without a fault.
 type surveyed struct {
-	// Asked holds a 1 for each switch that was asked. A fault whose switch is not asked is not there: the unit's runs are the same with it.
+	// Asked holds a 1 for each switch that was asked. A fault whose switch is not asked is not there: the unit's runs are
+	// the same with it.
 	Asked []byte `json:"asked"`
 	// Digest is all its runs' digests in one.
 	Digest string `json:"digest"`
@@ -64,8 +65,8 @@ func (s *surveyed) usual(f failure) bool {
 // surveyMost is how many units are surveyed at most, surveyBlock how many together: two minutes, and four seconds.
 const surveyMost, surveyBlock = 1800, 60
 
-// survey knows of each unit what it does without a fault, so that a fault is tried only where its switch is asked. It is made as far as
-// somebody wants to know, and kept beside the program.
+// survey knows of each unit what it does without a fault, so that a fault is tried only where its switch is asked. It
+// is made as far as somebody wants to know, and kept beside the program.
 type survey struct {
 	program string
 	// sum is the program's SHA-256 in hexadecimal.

@@ -23,8 +23,8 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// Goal: a fault is tried with those units alone that ask its switch, and what they break without it is not its doing. Method: three units, and
-// a failure with and without.
+// Goal: a fault is tried with those units alone that ask its switch, and what they break without it is not its doing.
+// Method: three units, and a failure with and without.
 func TestSurveyed(t *testing.T) {
 	u := surveyed{Asked: []byte{0, 1, 0}, Broken: []failure{{"a", "settles"}}}
 	var asked []bool
@@ -39,7 +39,8 @@ func TestSurveyed(t *testing.T) {
 	}
 }
 
-// Goal: what a run did is told apart from how long it took. Method: a verdict line twice, on another machine, and of another run.
+// Goal: what a run did is told apart from how long it took. Method: a verdict line twice, on another machine, and of
+// another run.
 func TestVerdictOf(t *testing.T) {
 	of := func(wall, digest string) verdict {
 		return verdictOf([]string{"pass", "watches-lost", "sim", "seed", "1", "2,344", "events", "1m10s", "virtual", wall, "wall", digest})

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// WriteSurvivors writes a text about each fault that changed a run and that nothing told of into a folder, as survivor-1.md and on; "" writes none.
-// The first line is a title, which is the same whenever the fault is tried again, so that nobody files it twice.
+// WriteSurvivors writes a text about each fault that changed a run and that nothing told of into a folder, as
+// survivor-1.md and on; "" writes none. The first line is a title, which is the same whenever the fault is tried again,
+// so that nobody files it twice.
 func (r *Report) WriteSurvivors(folder string) error {
 	if folder == "" {
 		return nil

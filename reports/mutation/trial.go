@@ -21,8 +21,8 @@ import (
 // Outcome is what came of a mutant.
 type Outcome string
 
-// Outcomes. Only Caught counts: a user was told of the fault by a law's name, by an expectation that did not come true, or by a limit that a
-// run did not end within.
+// Outcomes. Only Caught counts: a user was told of the fault by a law's name, by an expectation that did not come true,
+// or by a limit that a run did not end within.
 const (
 	Caught   Outcome = "caught"
 	Survived Outcome = "survived"
@@ -36,7 +36,8 @@ const (
 type Trial struct {
 	*Mutant
 	Outcome Outcome `json:"outcome"`
-	// By is the law that caught it, "expectation", "limit" for runs that did not end, or "error" for one that could not be judged.
+	// By is the law that caught it, "expectation", "limit" for runs that did not end, or "error" for one that could not be
+	// judged.
 	By string `json:"by,omitempty"`
 	// Scenario and Seed are where, What is the law's sentence or the first line of a crash.
 	Scenario string `json:"scenario,omitempty"`
@@ -45,11 +46,12 @@ type Trial struct {
 	// CPUSeconds is the processor time that was spent, Runs how many random runs that come by its place it was enough for.
 	CPUSeconds float64 `json:"cpuSeconds"`
 	Runs       int     `json:"runs"`
-	// Differing is how many runs of the catalogue and units of random runs did anything else than without the fault. A fault that survives with
-	// none is equivalent, or what it changes never mattered.
+	// Differing is how many runs of the catalogue and units of random runs did anything else than without the fault. A
+	// fault that survives with none is equivalent, or what it changes never mattered.
 	Differing int `json:"differing"`
 
-	// Searches is how many units of random runs were looked at, Searched how many of them were done, Changed how many of those the fault changed.
+	// Searches is how many units of random runs were looked at, Searched how many of them were done, Changed how many of
+	// those the fault changed.
 	Searches uint64 `json:"searches"`
 	Searched uint64 `json:"searched"`
 	Changed  uint64 `json:"changed"`
@@ -59,14 +61,15 @@ type Trial struct {
 
 	// begun: the catalogue has been run.
 	begun bool
-	// exhausted: no surveyed unit that asks its switch is left, so that variations of those that it changed are all that can be done.
+	// exhausted: no surveyed unit that asks its switch is left, so that variations of those that it changed are all that
+	// can be done.
 	exhausted bool
 	// reported: the last program wrote its whole report, so that it did not die.
 	reported bool
 }
 
-// memoryMost is how much address space a planted program may have, in KiB: a mutant that never stops collecting must not take the
-// machine along.
+// memoryMost is how much address space a planted program may have, in KiB: a mutant that never stops collecting must
+// not take the machine along.
 const memoryMost = 8 << 20
 
 // trial runs the planted program.
@@ -76,7 +79,8 @@ type trial struct {
 	asked string
 	// survey is what the program does without a fault.
 	survey *survey
-	// said, where set, takes what each of the catalogue's runs did, by scenario and seed; usual, where set, is what they do without a fault.
+	// said, where set, takes what each of the catalogue's runs did, by scenario and seed; usual, where set, is what they
+	// do without a fault.
 	said, usual map[string]string
 }
 
@@ -126,7 +130,8 @@ func (t trial) catalogue(ctx context.Context, m *Trial, budget time.Duration) er
 	})
 }
 
-// search does the next unit of random runs that asks the fault's switch, or of variations of one that the fault changed.
+// search does the next unit of random runs that asks the fault's switch, or of variations of one that the fault
+// changed.
 func (t trial) search(ctx context.Context, m *Trial, budget time.Duration) error {
 	if m.varies() {
 		return t.vary(ctx, m, budget)
@@ -277,8 +282,9 @@ func (t trial) process(whole context.Context, m *Trial, budget time.Duration, ar
 // refusedInput is vppdrill's exit code for input that it refuses.
 const refusedInput = 2
 
-// limitLeast and catalogueLeast are how much processor time a unit of random runs and the catalogue get, whatever is left of a fault's budget:
-// without a fault they take a tenth of a second and ten seconds, so that what has not ended by then does not end.
+// limitLeast and catalogueLeast are how much processor time a unit of random runs and the catalogue get, whatever is
+// left of a fault's budget: without a fault they take a tenth of a second and ten seconds, so that what has not ended
+// by then does not end.
 const limitLeast, catalogueLeast = 20 * time.Second, time.Minute
 
 // neverEnds is what the program says of a step that does not, before it gives up.
@@ -305,7 +311,8 @@ func (m *Trial) judgeEnd(err error, said string, ctx context.Context) {
 	}
 }
 
-// limit is what caught a fault with which runs do not end. A step that does not is told by the program itself before that.
+// limit is what caught a fault with which runs do not end. A step that does not is told by the program itself before
+// that.
 const limit = "limit"
 
 // firstLine is the first line of what a dying program said that names its cause.

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Goal: a program that does not end counts as caught by a limit, as one in the field is seen to hang; one that dies as crashed, and one that ends as
-// neither. Method: small programs in the planted one's place.
+// Goal: a program that does not end counts as caught by a limit, as one in the field is seen to hang; one that dies as
+// crashed, and one that ends as neither. Method: small programs in the planted one's place.
 func TestEnds(t *testing.T) {
 	for _, tc := range []struct {
 		name, script string

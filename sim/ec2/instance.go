@@ -12,7 +12,8 @@ import (
 type Limits struct {
 	// ENIs is how many interfaces, the primary one included.
 	ENIs int
-	// IPv4PerENI is how many addresses an interface may have, its own one included; a delegated prefix takes the place of one.
+	// IPv4PerENI is how many addresses an interface may have, its own one included; a delegated prefix takes the place of
+	// one.
 	IPv4PerENI int
 }
 
@@ -119,8 +120,8 @@ func (i *Instance) Metadata(now time.Time) []ENI {
 	return out
 }
 
-// Create makes an ENI with that many units and attaches it. The answer comes, and the ENI is attached, at the time that is
-// returned; the caller waits until then. All or nothing.
+// Create makes an ENI with that many units and attaches it. The answer comes, and the ENI is attached, at the time that
+// is returned; the caller waits until then. All or nothing.
 func (i *Instance) Create(now time.Time, units int, prefixes bool) (ENI, time.Time, error) {
 	if err := i.throttle(now, "create"); err != nil {
 		return ENI{}, now, err

@@ -193,8 +193,8 @@ func TestThrottlingIsTheAccounts(t *testing.T) {
 	}
 }
 
-// Goal: with subnets of their own, pods' interfaces leave the instances' subnet alone, and all goes back to where it came from. Method: an
-// instance fills a small subnet for pods, gives back, and ends.
+// Goal: with subnets of their own, pods' interfaces leave the instances' subnet alone, and all goes back to where it
+// came from. Method: an instance fills a small subnet for pods, gives back, and ends.
 func TestPodsHaveASubnetOfTheirOwn(t *testing.T) {
 	pods := ec2.NewSubnet(netip.MustParsePrefix("10.9.0.0/28"))
 	var nodes *ec2.Subnet

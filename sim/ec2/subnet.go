@@ -90,6 +90,7 @@ func (s *Subnet) unit(index uint64, bits int) netip.Prefix {
 func (s *Subnet) release(p netip.Prefix) {
 	i, ok := space.Index(s.prefix, p.Addr())
 	if n := space.Count(p); !ok || s.taken.ClearRange(i, i+n-1) != n {
-		panic("ec2: " + p.String() + " is given back to " + s.prefix.String() + ", which has not given all of it") // it would lack addresses for ever
+		// it would lack addresses for ever
+		panic("ec2: " + p.String() + " is given back to " + s.prefix.String() + ", which has not given all of it")
 	}
 }

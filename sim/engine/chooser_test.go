@@ -24,8 +24,8 @@ func draw(c engine.Chooser, times, n int, labels ...string) map[string][]int {
 	return out
 }
 
-// Goal: a label's draws do not depend on other labels; they depend on seed and label. Method: the same label drawn alone
-// and among others.
+// Goal: a label's draws do not depend on other labels; they depend on seed and label. Method: the same label drawn
+// alone and among others.
 func TestSeededLabelsAreIndependent(t *testing.T) {
 	alone := draw(engine.Seeded(7), 50, 1000, "a")["a"]
 	among := draw(engine.Seeded(7), 50, 1000, "b", "a", "c")
@@ -68,8 +68,8 @@ func TestSeededDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// Goal: a recording holds every decision in its order and no question with one answer. Method: rapid draws of labels and widths;
-// then the same questions answered from the recording.
+// Goal: a recording holds every decision in its order and no question with one answer. Method: rapid draws of labels
+// and widths; then the same questions answered from the recording.
 func TestRecording(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type question struct {
@@ -181,8 +181,8 @@ func TestOdometerFindsAnUnrepeatableRun(t *testing.T) {
 	o.Pick("c", 2)
 }
 
-// Goal: Chance has its probability, asks nothing when there is nothing to decide, and means no by 0. Method: counts, and a
-// recording of what it asks.
+// Goal: Chance has its probability, asks nothing when there is nothing to decide, and means no by 0. Method: counts,
+// and a recording of what it asks.
 func TestChance(t *testing.T) {
 	c := engine.Seeded(3)
 	hits := 0

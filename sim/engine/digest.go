@@ -9,7 +9,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Digest identifies a trail of events. Its text is 32 lower-case hex digits; the zero Digest is that of the empty trail.
+// Digest identifies a trail of events. Its text is 32 lower-case hex digits; the zero Digest is that of the empty
+// trail.
 type Digest [16]byte
 
 func (d Digest) String() string { return string(d.AppendText(nil)) }

@@ -43,7 +43,8 @@ func (e *Engine) Now() time.Duration { return e.now }
 // Seq counts the events fired so far; during Fire it is the present event's number, the first being 1.
 func (e *Engine) Seq() int64 { return e.fired }
 
-// Parent is the number of the event during which the present one was scheduled or told; 0 where that was outside of any.
+// Parent is the number of the event during which the present one was scheduled or told; 0 where that was outside of
+// any.
 func (e *Engine) Parent() int64 { return e.parent }
 
 // Len counts the events that wait.
@@ -71,7 +72,8 @@ func (e *Engine) At(t time.Duration, ev Event) {
 	e.queue.push(entry{at: t, seq: e.queued, by: by, ev: ev})
 }
 
-// After schedules ev at d from now; d must not be negative. A sum beyond the end of time (292 years) is the end of time.
+// After schedules ev at d from now; d must not be negative. A sum beyond the end of time (292 years) is the end of
+// time.
 func (e *Engine) After(d time.Duration, ev Event) {
 	t := e.now + d
 	if d > 0 && t < e.now {
@@ -100,11 +102,12 @@ func (e *Engine) Step() bool {
 	return true
 }
 
-// Postpone makes the event that would have the number seq happen behind all others that wait for its instant by then. It is how those who
-// run an engine ask what another order would have done.
+// Postpone makes the event that would have the number seq happen behind all others that wait for its instant by then.
+// It is how those who run an engine ask what another order would have done.
 func (e *Engine) Postpone(seq int64) { e.late = seq }
 
-// Passed counts the events that the postponed one let pass; 0 where it was the only one of its instant, a step of another or never came.
+// Passed counts the events that the postponed one let pass; 0 where it was the only one of its instant, a step of
+// another or never came.
 func (e *Engine) Passed() int64 { return e.passed }
 
 // letPass puts an event behind the others of its instant and returns the one that happens instead.
@@ -123,9 +126,9 @@ func (e *Engine) letPass(late entry) entry {
 	return e.queue.pop()
 }
 
-// Tell counts ev as an event of the present instant, right behind the one that fires, and puts its line into the trail. The
-// caller does what ev stands for. It is for chains of small steps that nothing else can come between: a step costs no place
-// in the queue. Only an event that fires may tell.
+// Tell counts ev as an event of the present instant, right behind the one that fires, and puts its line into the trail.
+// The caller does what ev stands for. It is for chains of small steps that nothing else can come between: a step costs
+// no place in the queue. Only an event that fires may tell.
 func (e *Engine) Tell(ev Event) {
 	if !e.firing {
 		panic(fmt.Sprintf("engine: at %s an event is told while none fires", e.now))
@@ -143,8 +146,8 @@ func (e *Engine) tell(ev Event) {
 	}
 }
 
-// RunUntil fires everything up to and including time t, then sets the clock to t. It returns early with the clock at the
-// last event fired: nil after Stop, the error after Fail.
+// RunUntil fires everything up to and including time t, then sets the clock to t. It returns early with the clock at
+// the last event fired: nil after Stop, the error after Fail.
 func (e *Engine) RunUntil(t time.Duration) error {
 	e.stopped = false
 	for n := 0; len(e.queue) > 0 && e.queue[0].at <= t; n++ {
@@ -166,8 +169,8 @@ func (e *Engine) RunUntil(t time.Duration) error {
 // interruptEvery is how many events fire between two looks: some 100 us, far less than a person notices.
 const interruptEvery = 32
 
-// Interrupt makes RunUntil ask fn now and then whether to go on; its error ends that RunUntil early and changes nothing else. It is
-// how those who run an engine stop it without a place in its time.
+// Interrupt makes RunUntil ask fn now and then whether to go on; its error ends that RunUntil early and changes nothing
+// else. It is how those who run an engine stop it without a place in its time.
 func (e *Engine) Interrupt(fn func() error) { e.interrupted = fn }
 
 // Stop makes the RunUntil in progress return after the present event. What waits keeps waiting.
@@ -193,8 +196,8 @@ func (e *Engine) Chooser() Chooser { return e.chooser }
 // Digest identifies everything that has fired so far: equal digests, equal trails.
 func (e *Engine) Digest() Digest { return e.chain.digest() }
 
-// Trail makes fn see each event's number, time and canonical line right before it fires; nil ends that. The line is only
-// valid during the call.
+// Trail makes fn see each event's number, time and canonical line right before it fires; nil ends that. The line is
+// only valid during the call.
 func (e *Engine) Trail(fn func(seq int64, at time.Duration, line []byte)) { e.trail = fn }
 
 // Tail returns the last events fired, oldest first, as "number time line".

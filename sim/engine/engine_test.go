@@ -30,8 +30,8 @@ func (n *note) Fire() {
 	}
 }
 
-// Goal: events fire by time, then in the order in which they were scheduled, whenever that was. Method: the engine against
-// a list that is searched from its start, with events that schedule more events.
+// Goal: events fire by time, then in the order in which they were scheduled, whenever that was. Method: the engine
+// against a list that is searched from its start, with events that schedule more events.
 func TestOrderMatchesSlowTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		delays := rapid.SliceOfN(rapid.IntRange(0, 5), 0, 200).Draw(t, "delays")
@@ -205,7 +205,8 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// Goal: Trail sees every line before its event fires; Tail has the last ones. Method: seventy events, then a short tail.
+// Goal: Trail sees every line before its event fires; Tail has the last ones. Method: seventy events, then a short
+// tail.
 func TestTrailAndTail(t *testing.T) {
 	e := engine.New(nil)
 	var seen []string

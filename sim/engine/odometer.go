@@ -12,8 +12,8 @@ import (
 //		run(o)
 //	}
 //
-// The run must be a function of its decisions alone; which decisions come, and between how many alternatives, may depend
-// on the ones before. The first run picks 0 everywhere; the last decision turns fastest.
+// The run must be a function of its decisions alone; which decisions come, and between how many alternatives, may
+// depend on the ones before. The first run picks 0 everywhere; the last decision turns fastest.
 type Odometer struct {
 	wheels []Pick
 	at     int

@@ -11,8 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
-// Goal: what random scenarios have go wrong with a system's requests is called as the requests are, and comes by all of them. Method: the names in the
-// faults of many scenarios against the controllers' list.
+// Goal: what random scenarios have go wrong with a system's requests is called as the requests are, and comes by all of
+// them. Method: the names in the faults of many scenarios against the controllers' list.
 func TestRequestsOfSystems(t *testing.T) {
 	named := regexp.MustCompile(`\(Request ([a-z-]+) `) // VPP's have underscores
 	drawn := map[string]bool{}

@@ -16,13 +16,13 @@ import (
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
 
-// Branch is what a run does otherwise from an event on: one choice, the order of one instant, one thing more that the timeline does; or one
-// setting from its start on.
+// Branch is what a run does otherwise from an event on: one choice, the order of one instant, one thing more that the
+// timeline does; or one setting from its start on.
 type Branch struct {
 	// At is the event, from 1 on.
 	At int64
-	// Label is the choice, "" for the first one at or behind the event; Choose is what it becomes: a number, "yes", "no", or "other" for
-	// the next alternative. Without Choose and Do nothing is changed: the branch lists the choices.
+	// Label is the choice, "" for the first one at or behind the event; Choose is what it becomes: a number, "yes", "no",
+	// or "other" for the next alternative. Without Choose and Do nothing is changed: the branch lists the choices.
 	Label, Choose string
 	// Do is an action as timelines print it, done when the event happens.
 	Do string
@@ -215,8 +215,8 @@ func (f *fork) Pick(label string, n int) int {
 	return v
 }
 
-// Regress runs what a capsule of any version holds with this program's own events: its scenario, whose operations are named where the
-// failure was made smaller, and its seed. The notes say what could not be repeated.
+// Regress runs what a capsule of any version holds with this program's own events: its scenario, whose operations are
+// named where the failure was made smaller, and its seed. The notes say what could not be repeated.
 func (x Explorer) Regress(ctx context.Context, capsule []byte, o sim.Options) (result.Result, []string, error) {
 	c, err := Parse(string(capsule))
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
-// Coverage is what runs came by: how many runs came by each thing, by the thing's group and name. The zero Coverage is empty.
+// Coverage is what runs came by: how many runs came by each thing, by the thing's group and name. The zero Coverage is
+// empty.
 type Coverage map[Group]map[string]int
 
 // Group is a kind of things that runs come by.
@@ -100,7 +101,8 @@ func (c Coverage) Missing(g Group, laws []fact.Law) []string {
 // Names lists what runs came by in a group, sorted.
 func (c Coverage) Names(g Group) []string { return slices.Sorted(maps.Keys(c[g])) }
 
-// exercised counts what a run exercised. It is told and steers nothing: a run that exercises something new did something new before.
+// exercised counts what a run exercised. It is told and steers nothing: a run that exercises something new did
+// something new before.
 func (c Coverage) exercised(r result.Result) {
 	for _, name := range r.Exercised {
 		c.add(Exercises, name, 1)

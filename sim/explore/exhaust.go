@@ -30,11 +30,10 @@ type brokenRun struct {
 	Result result.Result
 }
 
-// Exhaust runs every combination of choices of a small space: those that build makes to change its copy of s, and those of
-// the run itself. A nil build changes nothing. At most most runs are done. Decisions wider than engine.OdometerWidth are
-// tried at both ends only, so that a chance is yes and no. A cancelled context ends the search with its error and what was
-// found so far. Nodes take turns call by call: how far one runs ahead of the others
-// is not among the choices.
+// Exhaust runs every combination of choices of a small space: those that build makes to change its copy of s, and those
+// of the run itself. A nil build changes nothing. At most most runs are done. Decisions wider than engine.OdometerWidth
+// are tried at both ends only, so that a chance is yes and no. A cancelled context ends the search with its error and
+// what was found so far. Nodes take turns call by call: how far one runs ahead of the others is not among the choices.
 func (x Explorer) Exhaust(ctx context.Context, s *scenarios.Scenario, laws []fact.Law, most int, build func(engine.Chooser, *scenarios.Scenario)) (Exhausted, error) {
 	var e Exhausted
 	o := engine.NewOdometer()

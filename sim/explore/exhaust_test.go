@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/explore"
 )
 
-// Goal: every way of putting two actions at five times into a small cluster's first second holds every law, and the search
-// says that it saw them all. Method: exhaustive.
+// Goal: every way of putting two actions at five times into a small cluster's first second holds every law, and the
+// search says that it saw them all. Method: exhaustive.
 func TestExhaust(t *testing.T) {
 	actions := []scenarios.Action{
 		scenarios.RestartVPP{Node: "node-1"}, scenarios.RestartAgent{Node: "node-1"}, scenarios.RestartBoth{Node: "node-1"},
@@ -44,8 +44,8 @@ func TestExhaust(t *testing.T) {
 	}
 }
 
-// Goal: choices of the run itself are tried, failures are told with theirs, and the bound ends the search. Method: a law
-// against one pod of four, of which chance deletes one.
+// Goal: choices of the run itself are tried, failures are told with theirs, and the bound ends the search. Method: a
+// law against one pod of four, of which chance deletes one.
 func TestExhaustRuns(t *testing.T) {
 	s := parse(t, "name: lottery\ntopology: {nodes: 2, podsPerNode: 2}\ntimeline: [{when: settled, do: delete-pods, count: 1}]\n")
 	law := func() fact.Law {

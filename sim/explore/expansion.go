@@ -8,14 +8,15 @@ import (
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
-// expansion is a scenario whose probable faults are written as injected ones: the same run, but every chance has a label of its
-// own, which tells what it is about.
+// expansion is a scenario whose probable faults are written as injected ones: the same run, but every chance has a
+// label of its own, which tells what it is about.
 type expansion struct {
 	scenario *scenarios.Scenario
 	chances  map[string]chance
 }
 
-// chance is one probable fault: the question that decides it in the scenario as it was, and what happens when it says yes.
+// chance is one probable fault: the question that decides it in the scenario as it was, and what happens when it says
+// yes.
 type chance struct {
 	usual string
 	// yes is the smallest answer that means yes.
@@ -26,8 +27,8 @@ type chance struct {
 // chanceOf is the number of answers of engine.Chance.
 const chanceOf = 1_000_000
 
-// expand writes a scenario's probable faults as injected ones, in the order in which the simulator asks about them. Chances
-// that are certain or impossible stay as they are.
+// expand writes a scenario's probable faults as injected ones, in the order in which the simulator asks about them.
+// Chances that are certain or impossible stay as they are.
 func expand(s *scenarios.Scenario) expansion {
 	c := copyOf(s)
 	p := expansion{scenario: c, chances: map[string]chance{}}
@@ -73,8 +74,8 @@ type outcome struct {
 	action fault.Action
 }
 
-// probable lists the probabilities in f. Faults of one kind of operation come in the order in which the simulator asks about
-// them; between kinds there is no order, as an operation has one kind.
+// probable lists the probabilities in f. Faults of one kind of operation come in the order in which the simulator asks
+// about them; between kinds there is no order, as an operation has one kind.
 func probable(f *scenarios.Faults) []probability {
 	one := func(p *float64, kind fault.OpKind, action fault.Action) probability {
 		return probability{p: p, outcomes: []outcome{{kind, action}}, share: 1}

@@ -9,16 +9,18 @@ import (
 	"github.com/vppdrill/vppdrill/sim"
 )
 
-// repeatMost is how many events of a run are repeated for its chain where one that passed was kept: a few seconds' work, and six times the
-// catalogue's longest run. A run that needs more than that goes round in a circle that it entered where it left the way of the one that passed.
+// repeatMost is how many events of a run are repeated for its chain where one that passed was kept: a few seconds'
+// work, and six times the catalogue's longest run. A run that needs more than that goes round in a circle that it
+// entered where it left the way of the one that passed.
 const repeatMost = 150_000
 
-// Explain runs a scenario and gives its failure the chain of causes. Where last is a number, the result's story has the events up to it, with
-// what each changed. The run costs what it costs without, the memory of its lines, and a look at a node for each event of the story. A run that
-// nothing but its seed decides is compared with one that breaks nothing: see beside.
+// Explain runs a scenario and gives its failure the chain of causes. Where last is a number, the result's story has the
+// events up to it, with what each changed. The run costs what it costs without, the memory of its lines, and a look at
+// a node for each event of the story. A run that nothing but its seed decides is compared with one that breaks nothing:
+// see beside.
 //
-// failed is what the run has broken before, nil where that is not known. Where that took more than repeatMost events, a run of which one is
-// kept is repeated up to there, and the result holds that failure with its chain and nothing else.
+// failed is what the run has broken before, nil where that is not known. Where that took more than repeatMost events, a
+// run of which one is kept is repeated up to there, and the result holds that failure with its chain and nothing else.
 func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Options, failed *result.Failure, last int64) (result.Result, error) {
 	if failed != nil && failed.Event > repeatMost && o.Chooser == nil && o.Postpone == 0 {
 		if x.Kept.Whole(cause.NameOf(s, o.Seed)) {
@@ -53,8 +55,9 @@ func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Opti
 	return r, nil
 }
 
-// Keep runs a scenario that is decided by its seed and takes what it does into p, if it breaks nothing and ends as expected; it reports
-// whether. A later run of the same scenario and seed that fails can be held against it. take is called with what takes it: p may be shared.
+// Keep runs a scenario that is decided by its seed and takes what it does into p, if it breaks nothing and ends as
+// expected; it reports whether. A later run of the same scenario and seed that fails can be held against it. take is
+// called with what takes it: p may be shared.
 func (x Explorer) Keep(ctx context.Context, s *scenarios.Scenario, o sim.Options, p *cause.Precedents, take func(func())) (bool, error) {
 	told := tellerOf(s.Topology.Nodes, 0)
 	o.Account = told
@@ -66,8 +69,8 @@ func (x Explorer) Keep(ctx context.Context, s *scenarios.Scenario, o sim.Options
 	return true, nil
 }
 
-// beside compares a failing run with one that breaks nothing: the one that was kept; the same run without the planted fault; its nearest neighbour; or the
-// run of another seed.
+// beside compares a failing run with one that breaks nothing: the one that was kept; the same run without the planted
+// fault; its nearest neighbour; or the run of another seed.
 func (x Explorer) beside(ctx context.Context, told *cause.Recorder, s *scenarios.Scenario, o sim.Options, r *result.Result) error {
 	if name := cause.NameOf(s, o.Seed); x.Kept.Has(name) {
 		return told.Beside(x.Kept, name)

@@ -21,8 +21,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/museum"
 )
 
-// faulty are ten exhibits of the museum, whose faults others have planted after upstreams' incidents, each with what a reader must find in
-// the chain: the step at which the program does what it should not, or does not do what it should.
+// faulty are ten exhibits of the museum, whose faults others have planted after upstreams' incidents, each with what a
+// reader must find in the chain: the step at which the program does what it should not, or does not do what it should.
 var faulty = map[string][]string{
 	"etcd-lost-ids":            {"the timeline does wipe-store", "alpha's agent acts on node ID 1"},
 	"address-reused-at-once":   {`takes 10.1.2.4 back from default/churn-1`, `gives 10.1.2.4 to default/churn-3`},
@@ -36,8 +36,8 @@ var faulty = map[string][]string{
 	"used-and-released":        {`takes 10.1.0.6 back from default/node-1-pod-0`, `gives addresses from 10.1.0.6/32`},
 }
 
-// Goal: a chain of causes leads to the fault, is short, is in order and ends with the law. Method: every exhibit of the museum with its
-// fault planted; of ten, the words that name the faulty step. At least nine must be named.
+// Goal: a chain of causes leads to the fault, is short, is in order and ends with the law. Method: every exhibit of the
+// museum with its fault planted; of ten, the words that name the faulty step. At least nine must be named.
 func TestChains(t *testing.T) {
 	named := 0
 	for _, e := range museum.All() {
@@ -88,7 +88,8 @@ func TestChains(t *testing.T) {
 	}
 }
 
-// Goal: a run that breaks no law and ends otherwise than its scenario expects has a chain, too. Method: a cluster of two pods of which nine are expected.
+// Goal: a run that breaks no law and ends otherwise than its scenario expects has a chain, too. Method: a cluster of
+// two pods of which nine are expected.
 func TestChainOfExpectation(t *testing.T) {
 	s, err := scenarios.Parse("nine.yaml", []byte("# Two pods.\nname: nine\ntopology: {nodes: 2, podsPerNode: 1}\nexpect: {pods: 9}\n"))
 	if err != nil {
@@ -100,8 +101,9 @@ func TestChainOfExpectation(t *testing.T) {
 	}
 }
 
-// Goal: a run that was kept and that takes very many events to break its law is not repeated as a whole, and its chain names where it left the way of the run that passed. Method: an
-// exhibit's fault, and a failure that is said to lie far behind what the run does.
+// Goal: a run that was kept and that takes very many events to break its law is not repeated as a whole, and its chain
+// names where it left the way of the run that passed. Method: an exhibit's fault, and a failure that is said to lie far
+// behind what the run does.
 func TestChainOfStart(t *testing.T) {
 	const far = 10_000_000
 	e, err := museum.ByName("leases-forgotten")
@@ -132,8 +134,9 @@ func TestChainOfStart(t *testing.T) {
 	}
 }
 
-// Goal: a failing run of a scenario that nobody brings along is held against the one that passed some time before and was kept in a file. Method: an exhibit of the museum under another
-// name, run without its fault, kept, written, read, and run with it; a run that fails is not kept.
+// Goal: a failing run of a scenario that nobody brings along is held against the one that passed some time before and
+// was kept in a file. Method: an exhibit of the museum under another name, run without its fault, kept, written, read,
+// and run with it; a run that fails is not kept.
 func TestKept(t *testing.T) {
 	e, err := museum.ByName("leases-forgotten")
 	if err != nil {
@@ -178,8 +181,9 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// Goal: a failure is compared with the nearest run that breaks nothing. Method: exhibits of the museum whose fault is the program's own, one of
-// which a step of the timeline decides; and a law that no agent ends, which chance alone breaks. Each chain says so.
+// Goal: a failure is compared with the nearest run that breaks nothing. Method: exhibits of the museum whose fault is
+// the program's own, one of which a step of the timeline decides; and a law that no agent ends, which chance alone
+// breaks. Each chain says so.
 func TestNeighbour(t *testing.T) {
 	told := func(r result.Result, words string) bool {
 		return r.Failure != nil && slices.ContainsFunc(r.Failure.Chain, func(l result.Link) bool { return strings.Contains(l.Text, words) })

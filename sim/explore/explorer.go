@@ -53,8 +53,8 @@ func brokenLaw(r result.Result) string {
 	return r.Failure.Law
 }
 
-// Pick is one decision that a capsule lists: Value of [0, Of), made when Label was asked about for the Number-th time, from 1.
-// Questions with one possible answer do not count.
+// Pick is one decision that a capsule lists: Value of [0, Of), made when Label was asked about for the Number-th time,
+// from 1. Questions with one possible answer do not count.
 type Pick struct {
 	Label             string
 	Number, Of, Value int

@@ -12,9 +12,9 @@ import (
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
 
-// Goal: a run is the same when its probable faults are written as injected ones, while an operation recorder asks about every operation,
-// and when the faults that happened are injected one by one. Method: equal digests, over random scenarios in which every
-// probability is on.
+// Goal: a run is the same when its probable faults are written as injected ones, while an operation recorder asks about
+// every operation, and when the faults that happened are injected one by one. Method: equal digests, over random
+// scenarios in which every probability is on.
 func TestFixed(t *testing.T) {
 	var x Explorer
 	faults := 0

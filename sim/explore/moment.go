@@ -16,13 +16,13 @@ type Moment struct {
 	// Parent is the event that scheduled it, 0 for none.
 	Parent int64
 	Line   string
-	// State is the cluster before the event; it is valid until visit returns. Of an event that is one small step of another, it may lie
-	// in the middle of that other.
+	// State is the cluster before the event; it is valid until visit returns. Of an event that is one small step of
+	// another, it may lie in the middle of that other.
 	State func() (fact.Snapshot, error)
 }
 
-// Walk runs a capsule and shows each event right before it happens. The capsule may be of another version: what it shows is this
-// program's run.
+// Walk runs a capsule and shows each event right before it happens. The capsule may be of another version: what it
+// shows is this program's run.
 func (x Explorer) Walk(ctx context.Context, capsule []byte, o sim.Options, visit func(Moment)) (result.Result, error) {
 	c, err := Parse(string(capsule))
 	if err != nil {

@@ -13,15 +13,17 @@ import (
 )
 
 const (
-	// neighbourEvents is how many events the search for the nearest passing run may take in about, and of a run at most a tenth of it.
+	// neighbourEvents is how many events the search for the nearest passing run may take in about, and of a run at most a
+	// tenth of it.
 	neighbourEvents = 300_000
 	// withoutMost is how many of its last steps a timeline is tried without.
 	withoutMost = 6
 )
 
-// neighbour looks for the run nearest to a failing one that breaks nothing, and compares the failing one with it; false where there is none. First chance decides nothing any more from
-// some choice on: halving finds the choice before which it must end for the law to hold. Where the law is broken without any chance, a step of the
-// timeline is left out, the last first.
+// neighbour looks for the run nearest to a failing one that breaks nothing, and compares the failing one with it; false
+// where there is none. First chance decides nothing any more from some choice on: halving finds the choice before which
+// it must end for the law to hold. Where the law is broken without any chance, a step of the timeline is left out, the
+// last first.
 func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scenarios.Scenario, o sim.Options, r *result.Result) (found bool, err error) {
 	tries := neighbourEvents / max(r.Events, 1)
 	if tries < 10 {
@@ -32,7 +34,8 @@ func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scen
 			return nil, false, nil
 		}
 		told := tellerOf(s.Topology.Nodes, 0)
-		o := sim.Options{Seed: o.Seed, Laws: o.Laws, Plant: o.Plant, Chooser: c, Account: told} // nobody who hears the run hears these
+		// nobody who hears the run hears these
+		o := sim.Options{Seed: o.Seed, Laws: o.Laws, Plant: o.Plant, Chooser: c, Account: told}
 		bounded := copyOf(s)
 		bounded.Limits.Events = eventsFactor*r.Events + eventsSpare
 		again, err := x.run(ctx, bounded, o)
@@ -82,7 +85,8 @@ func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scen
 	return false, nil
 }
 
-// unplanted compares a run with a planted fault with the same one without it; false where nothing is planted or that run fails, too.
+// unplanted compares a run with a planted fault with the same one without it; false where nothing is planted or that
+// run fails, too.
 func (x Explorer) unplanted(ctx context.Context, failed *cause.Recorder, s *scenarios.Scenario, o sim.Options) (found bool, err error) {
 	if o.Plant == nil {
 		return false, nil

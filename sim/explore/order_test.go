@@ -9,8 +9,9 @@ import (
 	"github.com/vppdrill/vppdrill/sim/explore"
 )
 
-// Goal: a branch changes the order of events at one instant, or a setting, and nothing else; what cannot be changed is said. Method: a capsule of
-// two nodes whose agents start at one instant, of which one comes last; a longer prefix; an event that is alone; a field that is none.
+// Goal: a branch changes the order of events at one instant, or a setting, and nothing else; what cannot be changed is
+// said. Method: a capsule of two nodes whose agents start at one instant, of which one comes last; a longer prefix; an
+// event that is alone; a field that is none.
 func TestBranchOrderAndSetting(t *testing.T) {
 	s := parse(t, `
 name: never-quiet

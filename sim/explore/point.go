@@ -56,16 +56,18 @@ func (p Point) Scenario(s *scenarios.Scenario) *scenarios.Scenario {
 // Kinds are the kinds of operations that can fail.
 func Kinds() []fault.OpKind { return slices.Clone(kinds) }
 
-// late is how much later than usual an operation is, where it is: within CallTimeout's default, and long enough for everything that
-// waits for nothing to go on meanwhile.
+// late is how much later than usual an operation is, where it is: within CallTimeout's default, and long enough for
+// everything that waits for nothing to go on meanwhile.
 const late = 700 * time.Millisecond
 
-// aged is how old a list is that was answered from a stale cache: an API server that has just come up, or lags behind its etcd.
+// aged is how old a list is that was answered from a stale cache: an API server that has just come up, or lags behind
+// its etcd.
 const aged = 10 * time.Second
 
-// harms are what can happen to an operation of a kind, in the order of Points: its request or its reply is lost, late or repeated, it
-// is refused, who performs it dies before or after, its machine loses power meanwhile, or whoever is asked has forgotten what was.
-// What a late watch brings is overtaken by answers and by other watches, and not by what the same one brings later.
+// harms are what can happen to an operation of a kind, in the order of Points: its request or its reply is lost, late
+// or repeated, it is refused, who performs it dies before or after, its machine loses power meanwhile, or whoever is
+// asked has forgotten what was. What a late watch brings is overtaken by answers and by other watches, and not by what
+// the same one brings later.
 func harms(kind fault.OpKind) []fault.Verdict {
 	var actions []fault.Action
 	switch kind {
@@ -102,10 +104,10 @@ func harms(kind fault.OpKind) []fault.Verdict {
 	return verdicts
 }
 
-// Points lists the places of the run of s with one seed at which one fault can happen: operation after operation, each with
-// every harm. node limits the operations to one machine's; empty: all. Operations after everything was healed are no points:
-// nothing fails then. Each point's run is that of its Scenario with the same seed. The run without faults must pass, else the
-// error says why it did not.
+// Points lists the places of the run of s with one seed at which one fault can happen: operation after operation, each
+// with every harm. node limits the operations to one machine's; empty: all. Operations after everything was healed are
+// no points: nothing fails then. Each point's run is that of its Scenario with the same seed. The run without faults
+// must pass, else the error says why it did not.
 func (x Explorer) Points(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []fact.Law, kind fault.OpKind, node string) ([]Point, []fault.CensusLine, error) {
 	var points []Point
 	census, number := fault.NewCensus(), 0

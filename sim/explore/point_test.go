@@ -40,9 +40,9 @@ timeline:
   - {when: settled, do: settle}
 `
 
-// Goal: whatever single operation of a small cluster's life fails, in whatever way, every law holds. Method: exhaustive; a
-// census says how many operations there are, and each is made to fail in a run of its own. A point that may fail would be listed
-// beside life with the reason; there is none.
+// Goal: whatever single operation of a small cluster's life fails, in whatever way, every law holds. Method:
+// exhaustive; a census says how many operations there are, and each is made to fail in a run of its own. A point that
+// may fail would be listed beside life with the reason; there is none.
 func TestCrashPoints(t *testing.T) {
 	if testing.Short() {
 		t.Skip("4000 runs")
@@ -58,8 +58,8 @@ func TestCrashPoints(t *testing.T) {
 	}
 }
 
-// lifeOfSystem is a small cluster whose blocks come from outside: it takes one more when pods come, gives it back when they
-// go, loses a node, and its agent restarts.
+// lifeOfSystem is a small cluster whose blocks come from outside: it takes one more when pods come, gives it back when
+// they go, loses a node, and its agent restarts.
 const lifeOfSystem = `
 name: life
 topology: {nodes: 2, podsPerNode: 1}
@@ -74,8 +74,8 @@ timeline:
   - {after: %s, do: settle}
 `
 
-// Goal: a crash, of a node or of a controller, at any step at which blocks are given, taken, used or given back loses and
-// doubles nothing, whatever system they come from. Method: exhaustive, as TestCrashPoints.
+// Goal: a crash, of a node or of a controller, at any step at which blocks are given, taken, used or given back loses
+// and doubles nothing, whatever system they come from. Method: exhaustive, as TestCrashPoints.
 func TestCrashPointsOfSystems(t *testing.T) {
 	if testing.Short() {
 		t.Skip("660 runs")

@@ -17,9 +17,10 @@ import (
 	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
-// operationRecorder is a Chooser that learns which operations a run performs and which faults hit them. The scenario asks it about each
-// operation in words that the fault language has: a fault that almost never happens, of each kind, node and name; the recorder
-// hears the question, answers no, and so knows the operation. Nothing else in the run changes.
+// operationRecorder is a Chooser that learns which operations a run performs and which faults hit them. The scenario
+// asks it about each operation in words that the fault language has: a fault that almost never happens, of each kind,
+// node and name; the recorder hears the question, answers no, and so knows the operation. Nothing else in the run
+// changes.
 type operationRecorder struct {
 	inner   engine.Chooser
 	probes  map[string]func(*fault.Op)
@@ -90,8 +91,8 @@ var operationNames = []string{
 	"node", "pod", "resource",
 }
 
-// probing adds the questions to a scenario, before its own faults, and makes l hear them. Calls are asked about by the names
-// in calls; a call that is none of them has no name.
+// probing adds the questions to a scenario, before its own faults, and makes l hear them. Calls are asked about by the
+// names in calls; a call that is none of them has no name.
 func (l *operationRecorder) probing(s *scenarios.Scenario, nodes, calls []string) *scenarios.Scenario {
 	c := copyOf(s)
 	l.probes = map[string]func(*fault.Op){}
@@ -138,8 +139,8 @@ func (x Explorer) watched(ctx context.Context, s *scenarios.Scenario, o sim.Opti
 	return r, err
 }
 
-// suspicious is s with a fault that never happens. The simulator takes short cuts where nothing can go wrong; a run can be held
-// against one with faults only when it takes none.
+// suspicious is s with a fault that never happens. The simulator takes short cuts where nothing can go wrong; a run can
+// be held against one with faults only when it takes none.
 func suspicious(s *scenarios.Scenario) *scenarios.Scenario {
 	c := copyOf(s)
 	c.Faults.Inject = append(c.Faults.Inject, "Pass")

@@ -21,14 +21,15 @@ import (
 	"github.com/vppdrill/vppdrill/sim/museum"
 )
 
-// oldCapsules is the folder of failures that were found once, one capsule for each exhibit of oldFailures, called after it. They are made once
-// and never again: what an old version wrote must be of use to a new one.
+// oldCapsules is the folder of failures that were found once, one capsule for each exhibit of oldFailures, called after
+// it. They are made once and never again: what an old version wrote must be of use to a new one.
 const oldCapsules = "../../fixtures/capsules"
 
 var oldFailures = []string{"failed-add-leaks", "repeated-del-frees-other", "existing-not-occupied", "leases-forgotten", "used-and-released", "deleted-node-loop"}
 
-// Goal: capsules of former versions are regression tests. Method: each of the folder runs with this version and breaks nothing; with the fault
-// planted with which it was found, it breaks its law, so that passing says something. With -rewrite a capsule that is not there is made.
+// Goal: capsules of former versions are regression tests. Method: each of the folder runs with this version and breaks
+// nothing; with the fault planted with which it was found, it breaks its law, so that passing says something. With
+// -rewrite a capsule that is not there is made.
 func TestOldCapsules(t *testing.T) {
 	planted := func(e museum.Exhibit) explore.Explorer {
 		return explore.Explorer{Version: "before-1", Run: func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (result.Result, error) {

@@ -20,11 +20,12 @@ func (e *DifferError) Error() string {
 	return "the run is not the capsule's: " + strings.Join(e.Differences, "; ")
 }
 
-// Replay runs a capsule again and holds the run against what the capsule says. o gives laws and listeners; its seed and chooser
-// are the capsule's. The errors are *ParseError, *VersionError, and *DifferError together with the Result as it came.
+// Replay runs a capsule again and holds the run against what the capsule says. o gives laws and listeners; its seed and
+// chooser are the capsule's. The errors are *ParseError, *VersionError, and *DifferError together with the Result as it
+// came.
 //
-// With until above 0 the run ends after that event, and no listener hears of later ones. Where that is before the first bad
-// event, the Result is Stopped, has no digest, and counts until events: nothing was broken so far.
+// With until above 0 the run ends after that event, and no listener hears of later ones. Where that is before the first
+// bad event, the Result is Stopped, has no digest, and counts until events: nothing was broken so far.
 func (x Explorer) Replay(ctx context.Context, capsule []byte, until int64, o sim.Options) (result.Result, error) {
 	c, err := Parse(string(capsule))
 	if err != nil {

@@ -23,8 +23,8 @@ var (
 	ErrNotAgain = errors.New("the failure does not happen again")
 )
 
-// Shrink makes the smallest capsule that it can of a failure, as text: Smallest's, or, for a run of Exhaust, SmallestListed's
-// with the run's picks.
+// Shrink makes the smallest capsule that it can of a failure, as text: Smallest's, or, for a run of Exhaust,
+// SmallestListed's with the run's picks.
 func (x Explorer) Shrink(ctx context.Context, s *scenarios.Scenario, picks []Pick, failure result.Result, laws []fact.Law) ([]byte, error) {
 	smallest := x.Smallest
 	if picks != nil {
@@ -39,10 +39,10 @@ func (x Explorer) Shrink(ctx context.Context, s *scenarios.Scenario, picks []Pic
 	return []byte(c.String()), nil
 }
 
-// Smallest looks for the smallest scenario that breaks the same law for the same cause as failure, a Result of s: fewer things that happen, fewer
-// nodes and pods, precise faults for probable ones, shorter times, a small seed. It is deterministic, and it does at
-// most Budget runs beside the last one, which is the capsule's. A cancelled context is an error; at its
-// deadline, the smallest so far is what comes out, where the failure has happened again by then.
+// Smallest looks for the smallest scenario that breaks the same law for the same cause as failure, a Result of s: fewer
+// things that happen, fewer nodes and pods, precise faults for probable ones, shorter times, a small seed. It is
+// deterministic, and it does at most Budget runs beside the last one, which is the capsule's. A cancelled context is an
+// error; at its deadline, the smallest so far is what comes out, where the failure has happened again by then.
 func (x Explorer) Smallest(ctx context.Context, s *scenarios.Scenario, failure result.Result, laws []fact.Law) (*Capsule, error) {
 	return x.smallest(ctx, s, failure, laws, &shrinker{seed: failure.Seed})
 }

@@ -57,8 +57,8 @@ func (k *shrinker) fixChances() {
 	}
 }
 
-// fixed is s with the faults that happened in its run injected one by one, instead of the chances that they came from. Its
-// run is the same.
+// fixed is s with the faults that happened in its run injected one by one, instead of the chances that they came from.
+// Its run is the same.
 func (x Explorer) fixed(ctx context.Context, s *scenarios.Scenario, o sim.Options) (*scenarios.Scenario, error) {
 	var happened []string
 	counts := map[string]int{}

@@ -19,7 +19,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/explore"
 )
 
-// broken makes an unreasonable law that tests want to see broken. Its check remembers, so each run needs a law of its own.
+// broken makes an unreasonable law that tests want to see broken. Its check remembers, so each run needs a law of its
+// own.
 func broken(check func(fact.Snapshot) string) fact.Law {
 	return fact.Law{Name: "unreasonable", Why: "A test wants to see it broken.", When: fact.Always,
 		Check: func(s fact.Snapshot) (int64, error) {
@@ -114,8 +115,8 @@ func file(c *explore.Capsule) string {
 	return text
 }
 
-// Goal: a failure of a busy cluster comes out as a person would have written it. Method: a law that breaks when VPP of node-4
-// goes down a second time while the node has pods; two of the many things that happen do that.
+// Goal: a failure of a busy cluster comes out as a person would have written it. Method: a law that breaks when VPP of
+// node-4 goes down a second time while the node has pods; two of the many things that happen do that.
 func TestShrinkTimeline(t *testing.T) {
 	s := parse(t, `
 name: busy
@@ -169,7 +170,8 @@ timeline:
 	}
 }
 
-// Goal: nodes with higher numbers move up, and "any" becomes a name. Method: a law that any node's second restart breaks.
+// Goal: nodes with higher numbers move up, and "any" becomes a name. Method: a law that any node's second restart
+// breaks.
 func TestShrinkNodes(t *testing.T) {
 	s := parse(t, `
 name: many
@@ -207,8 +209,8 @@ timeline:
 	}
 }
 
-// Goal: faults by chance come out as the few injected ones that mattered. Method: a law that breaks when an agent that has
-// pods crashes a second time; only chance makes agents crash.
+// Goal: faults by chance come out as the few injected ones that mattered. Method: a law that breaks when an agent that
+// has pods crashes a second time; only chance makes agents crash.
 func TestShrinkFaults(t *testing.T) {
 	s := parse(t, `
 name: chancy
@@ -285,8 +287,8 @@ func TestShrinkRows(t *testing.T) {
 	}
 }
 
-// Goal: where luck is needed that no small seed has, the capsule lists the decisions that matter, and replays by them. Method: a
-// law against the deletion of one pod of twelve, of which chance deletes one.
+// Goal: where luck is needed that no small seed has, the capsule lists the decisions that matter, and replays by them.
+// Method: a law against the deletion of one pod of twelve, of which chance deletes one.
 func TestShrinkChoices(t *testing.T) {
 	s := parse(t, `
 name: lottery
@@ -372,7 +374,8 @@ func TestShrinkEnds(t *testing.T) {
 	}
 }
 
-// Goal: a smaller scenario may run longer, but not without end. Method: a run that reports far more events than the first.
+// Goal: a smaller scenario may run longer, but not without end. Method: a run that reports far more events than the
+// first.
 func TestShrinkBoundsEvents(t *testing.T) {
 	s := parse(t, restarting)
 	var most int64
@@ -405,8 +408,8 @@ func BenchmarkShrink(b *testing.B) {
 	b.ReportMetric(float64(runs)/time.Since(start).Seconds(), "runs/s")
 }
 
-// Goal: a cluster that does not come to rest is not made smaller to one that does not for another reason. Method: an API server that
-// is stopped and a VPP that is down; either alone breaks the law, and the failure is the VPP's.
+// Goal: a cluster that does not come to rest is not made smaller to one that does not for another reason. Method: an
+// API server that is stopped and a VPP that is down; either alone breaks the law, and the failure is the VPP's.
 func TestShrinkKeepsCause(t *testing.T) {
 	s := parse(t, `
 name: two-causes

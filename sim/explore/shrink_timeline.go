@@ -105,8 +105,8 @@ func (k *shrinker) shortenEnd() {
 	})
 }
 
-// plainActions makes each item's arguments plain: a node's name instead of any or all, one instead of many, short times, no
-// switches; and makes it compulsory.
+// plainActions makes each item's arguments plain: a node's name instead of any or all, one instead of many, short
+// times, no switches; and makes it compulsory.
 func (k *shrinker) plainActions() {
 	for i := range k.best.Timeline {
 		if k.best.Timeline[i].Optional {

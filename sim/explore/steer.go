@@ -14,14 +14,15 @@ import (
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
 
-// Steered is a search that varies what came by something new. It hands out runs in batches: what a batch holds follows from the batches
-// before it, the seed and the corpus alone, so that any number of workers finds the same.
+// Steered is a search that varies what came by something new. It hands out runs in batches: what a batch holds follows
+// from the batches before it, the seed and the corpus alone, so that any number of workers finds the same.
 type Steered struct {
 	Explorer
 	profile gen.Profile
 	// plain: every scenario follows from its seed alone, and from around.
 	plain bool
-	// around is what the scenarios of a plain search are variations of, and aroundSeed the seed that it is run with; nil where they are new ones.
+	// around is what the scenarios of a plain search are variations of, and aroundSeed the seed that it is run with; nil
+	// where they are new ones.
 	around     *scenarios.Scenario
 	aroundSeed uint64
 	// next is the seed of the next run.
@@ -54,8 +55,8 @@ type Trial struct {
 // batchSize is how many runs are handed out between two looks at what is new. Few workers wait for its last.
 const batchSize = 32
 
-// Steer starts a search of random scenarios of a profile, which takes its draws from seeds from `from` on. Each member of the corpus is
-// run first.
+// Steer starts a search of random scenarios of a profile, which takes its draws from seeds from `from` on. Each member
+// of the corpus is run first.
 func (x Explorer) Steer(profile gen.Profile, from uint64, corpus []*Member) *Steered {
 	return &Steered{Explorer: x, profile: profile, next: from, waiting: slices.Clone(corpus), total: Coverage{}}
 }
@@ -65,7 +66,8 @@ func (x Explorer) Draw(profile gen.Profile, from uint64) *Steered {
 	return &Steered{Explorer: x, profile: profile, next: from, plain: true, total: Coverage{}}
 }
 
-// Around starts a search of variations of the scenario that the seed around draws: what a run does a little otherwise whose scenario is known.
+// Around starts a search of variations of the scenario that the seed around draws: what a run does a little otherwise
+// whose scenario is known.
 func (x Explorer) Around(profile gen.Profile, around, from uint64) *Steered {
 	return x.variations(profile, gen.Draw(engine.Seeded(around), profile, nameOf(profile, around)), around, from)
 }
@@ -75,8 +77,8 @@ func (x Explorer) Variations(s *scenarios.Scenario, seed, from uint64) *Steered 
 	return x.variations(gen.Like(s), s, seed, from)
 }
 
-// variations starts a search in which each seed from `from` on varies a scenario. Half of the variations run with the scenario's seed, so that they
-// begin like its run.
+// variations starts a search in which each seed from `from` on varies a scenario. Half of the variations run with the
+// scenario's seed, so that they begin like its run.
 func (x Explorer) variations(profile gen.Profile, around *scenarios.Scenario, seed, from uint64) *Steered {
 	s := x.Draw(profile, from)
 	s.around, s.aroundSeed = around, seed
@@ -105,8 +107,8 @@ func (s *Steered) Batch(most int) []*Trial {
 	return slices.Clone(s.batch)
 }
 
-// draw makes the run of a seed: a third of the scenarios are new ones, the others variations of members. A variation of around may run with the
-// seed of that.
+// draw makes the run of a seed: a third of the scenarios are new ones, the others variations of members. A variation of
+// around may run with the seed of that.
 func (s *Steered) draw(seed uint64) Member {
 	c, name := engine.Seeded(seed), nameOf(s.profile, seed)
 	if s.around != nil {
@@ -142,8 +144,8 @@ func (t *Trial) Run(ctx context.Context, o sim.Options) (result.Result, error) {
 	return r, err
 }
 
-// Learn counts what the batch came by and takes into the corpus what came by something new. A run that was interrupted, or that broke
-// something, teaches nothing.
+// Learn counts what the batch came by and takes into the corpus what came by something new. A run that was interrupted,
+// or that broke something, teaches nothing.
 func (s *Steered) Learn() {
 	for _, t := range s.batch {
 		if !t.done {
@@ -165,8 +167,8 @@ func (s *Steered) Learn() {
 // Coverage is what all runs so far came by.
 func (s *Steered) Coverage() Coverage { return s.total }
 
-// Corpus is a smallest part of the members that comes by all that they came by, as far as taking the one with the most that is new, and
-// of those the shortest, finds it.
+// Corpus is a smallest part of the members that comes by all that they came by, as far as taking the one with the most
+// that is new, and of those the shortest, finds it.
 func (s *Steered) Corpus() []*Member {
 	left := slices.Clone(s.corpus)
 	var kept []*Member
@@ -210,8 +212,8 @@ func (c Coverage) news(other Coverage) (n int) {
 	return n
 }
 
-// Reduced is a member for a corpus made of a capsule: its scenario, which names operations where the failure was found by chance, with a
-// seed with which it breaks the same law. It says false where only the capsule's listed choices do.
+// Reduced is a member for a corpus made of a capsule: its scenario, which names operations where the failure was found
+// by chance, with a seed with which it breaks the same law. It says false where only the capsule's listed choices do.
 func (x Explorer) Reduced(ctx context.Context, capsule []byte, laws []fact.Law) (*Member, bool) {
 	c, err := Parse(string(capsule))
 	if err != nil {

@@ -46,8 +46,9 @@ func seen(s *explore.Steered) (n int) {
 	return n
 }
 
-// Goal: a steered search follows from seed and corpus, in whatever order a batch is run; its corpus is smaller than its runs and comes by
-// all that they came by; and it comes by more than as many new scenarios. Method: tiny scenarios, twice; and from another seed on, as one search may be unlucky.
+// Goal: a steered search follows from seed and corpus, in whatever order a batch is run; its corpus is smaller than its
+// runs and comes by all that they came by; and it comes by more than as many new scenarios. Method: tiny scenarios,
+// twice; and from another seed on, as one search may be unlucky.
 func TestSteer(t *testing.T) {
 	var x explore.Explorer
 	const runs = 800 // one seed comes by a hundredth less by then, and another by a fifteenth more
@@ -89,8 +90,8 @@ func TestSteer(t *testing.T) {
 	}
 }
 
-// Goal: what a run comes by is said by name, and what is possible and was not come by is listed. Method: a scenario with one action and
-// one fault.
+// Goal: what a run comes by is said by name, and what is possible and was not come by is listed. Method: a scenario
+// with one action and one fault.
 func TestCoverage(t *testing.T) {
 	s := parse(t, "name: covered\ntopology: {nodes: 2, podsPerNode: 1}\ntimeline: [{at: 5s, do: restart-agent, node: node-1}]\n"+
 		"faults: {inject: ['(Nth 3 (Kind persist CrashAfter))']}\n")
@@ -125,8 +126,8 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// Goal: variations around a seed follow from their own seeds, whatever the first is, differ from one another, and half of them run with the seed's
-// chance. Method: the same variations asked for in two ways.
+// Goal: variations around a seed follow from their own seeds, whatever the first is, differ from one another, and half
+// of them run with the seed's chance. Method: the same variations asked for in two ways.
 func TestAround(t *testing.T) {
 	x := explore.Explorer{}
 	const around, first, n = 4711, 10, 40

@@ -17,7 +17,8 @@ const (
 	tellLines = 1_500_000
 )
 
-// teller is an account of a run: for the chain of causes all of it, for a page the last events with what each changed about its node.
+// teller is an account of a run: for the chain of causes all of it, for a page the last events with what each changed
+// about its node.
 type teller struct {
 	told  cause.Recorder
 	state func() (fact.Snapshot, error)
@@ -89,7 +90,8 @@ func (t *teller) Event(seq int64, at time.Duration, parent int64, line []byte) {
 	}
 }
 
-// happened closes the last event with what it changed. What neither changed anything nor says what happened is left out.
+// happened closes the last event with what it changed. What neither changed anything nor says what happened is left
+// out.
 func (t *teller) happened(s fact.Snapshot) {
 	if !t.open {
 		return

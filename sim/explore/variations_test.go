@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/explore"
 )
 
-// Goal: variations of the catalogue's scenarios hold all laws and come to rest. Method: one of each that is not slow, and those that once broke
-// something, each with what that was.
+// Goal: variations of the catalogue's scenarios hold all laws and come to rest. Method: one of each that is not slow,
+// and those that once broke something, each with what that was.
 func TestVariations(t *testing.T) {
 	all, err := catalog.All()
 	if err != nil {

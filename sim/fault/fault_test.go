@@ -14,8 +14,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
-// Goal: each condition lets through exactly what its documentation says. Method: an injector's text, and the verdicts that
-// it gives to a fixed row of operations, one second apart: "." for Pass.
+// Goal: each condition lets through exactly what its documentation says. Method: an injector's text, and the verdicts
+// that it gives to a fixed row of operations, one second apart: "." for Pass.
 func TestJudge(t *testing.T) {
 	ops := []fault.Op{
 		{Node: "node-1", Kind: fault.KindDataplane, Name: "tap_create_v3", Key: "tap web-0"},
@@ -89,8 +89,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Goal: Prob asks only about operations that matter, once each, and its decisions do not move when another injector goes.
-// Method: recordings of what is asked.
+// Goal: Prob asks only about operations that matter, once each, and its decisions do not move when another injector
+// goes. Method: recordings of what is asked.
 func TestProbDecisions(t *testing.T) {
 	judge := func(text string) (hits string, picks []engine.Pick) {
 		r := engine.Recording(engine.Seeded(5))

@@ -7,8 +7,9 @@ import (
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
 
-// Injector decides about operations. Judge is called once for each, in the order in which they happen, by one goroutine;
-// an Injector may remember what it has seen. String is an s-expression that Parse reads back into a fresh Injector.
+// Injector decides about operations. Judge is called once for each, in the order in which they happen, by one
+// goroutine; an Injector may remember what it has seen. String is an s-expression that Parse reads back into a fresh
+// Injector.
 type Injector interface {
 	fmt.Stringer
 	Judge(op Op) Verdict

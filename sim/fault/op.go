@@ -7,7 +7,8 @@ type Op struct {
 	// Node is the machine that performs it or receives it.
 	Node string
 	Kind OpKind
-	// Name is what is done: a VPP message such as tap_create_v3, a store request such as create, an effect such as Persist.
+	// Name is what is done: a VPP message such as tap_create_v3, a store request such as create, an effect such as
+	// Persist.
 	Name string
 	// Key is what it is done to, empty where that is nothing in particular: a store key, a pod, an object's key.
 	Key string
@@ -31,14 +32,15 @@ const (
 	KindCNI
 	// KindEffect is any effect of an agent by its name, whatever kind of operation it leads to.
 	KindEffect
-	// KindControl is a request by which whatever gives blocks to nodes reads or changes what it keeps its state in: an entry of
-	// a ledger, a resource, a Node object, a call of EC2's API. Its Node is the controller, or the node whose daemon asks.
+	// KindControl is a request by which whatever gives blocks to nodes reads or changes what it keeps its state in: an
+	// entry of a ledger, a resource, a Node object, a call of EC2's API. Its Node is the controller, or the node whose
+	// daemon asks.
 	KindControl
-	// KindControlWatch is a delivery of a change by the API server to whatever watches it beside agents: controllers, nodes' daemons that
-	// give blocks, the scheduler, kubelets. Its Name is what the change is of: node, pod, resource.
+	// KindControlWatch is a delivery of a change by the API server to whatever watches it beside agents: controllers,
+	// nodes' daemons that give blocks, the scheduler, kubelets. Its Name is what the change is of: node, pod, resource.
 	KindControlWatch
-	// KindControlList is a list that the API server answers to one of those from its cache: a delayed one says what was so that much
-	// earlier. Its Name is as KindControlWatch's.
+	// KindControlList is a list that the API server answers to one of those from its cache: a delayed one says what was so
+	// that much earlier. Its Name is as KindControlWatch's.
 	KindControlList
 	kindEnd
 )

@@ -14,8 +14,8 @@ type prob struct {
 	inner Injector
 }
 
-// Prob is i with probability p, 0 to 1 in steps of 1e-6, for each operation that i would not pass. Its decisions carry its
-// own text as label: they stay the same when another injector is taken away.
+// Prob is i with probability p, 0 to 1 in steps of 1e-6, for each operation that i would not pass. Its decisions carry
+// its own text as label: they stay the same when another injector is taken away.
 func Prob(env Env, p float64, i Injector) Injector {
 	if !(p >= 0 && p <= 1) {
 		panic(fmt.Sprintf("fault: probability %v", p))

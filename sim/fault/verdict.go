@@ -39,8 +39,8 @@ const (
 	CrashAfter
 	// Compact: a store forgets its history before it happens; it happens all the same.
 	Compact
-	// PowerLoss: the machine that writes to its disk loses power while it does, so that the write may be there or not, and boots again.
-	// Operations that write to no disk pass.
+	// PowerLoss: the machine that writes to its disk loses power while it does, so that the write may be there or not, and
+	// boots again. Operations that write to no disk pass.
 	PowerLoss
 	actionEnd
 )

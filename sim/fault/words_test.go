@@ -8,8 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
-// Goal: whoever looks a word up finds what it does and an example that works. Method: every word of the language; its example is parsed and
-// holds it.
+// Goal: whoever looks a word up finds what it does and an example that works. Method: every word of the language; its
+// example is parsed and holds it.
 func TestWords(t *testing.T) {
 	for _, w := range fault.Words() {
 		if w.Doc == "" || !strings.Contains(w.Example, w.Word) {

@@ -75,7 +75,8 @@ func (l *link) removeAddr(i int) {
 	l.secondary = slices.Delete(l.secondary, i, i+1)
 }
 
-// holds reports whether the link has the address already. IPv4 takes the same address with another length, IPv6 does not.
+// holds reports whether the link has the address already. IPv4 takes the same address with another length, IPv6 does
+// not.
 func (l *link) holds(a netip.Prefix) bool {
 	for _, x := range l.addrs {
 		if x == a || a.Addr().Is6() && x.Addr() == a.Addr() {
@@ -96,8 +97,8 @@ func (l *link) subnetHeld(a netip.Prefix) bool {
 }
 
 // connect adds the route that an address of a link that is up brings: to its subnet, and with IPv6 also to a subnet of
-// one. The loopback's are in the local table; an IPv4 address that came after another of its subnet brings none, also when
-// the first one's route was deleted.
+// one. The loopback's are in the local table; an IPv4 address that came after another of its subnet brings none, also
+// when the first one's route was deleted.
 func (l *link) connect(i int) {
 	a := l.addrs[i]
 	if l.kind == kindLoopback || l.secondary[i] || a.Addr().Is4() && a.IsSingleIP() {

@@ -6,8 +6,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
 
-// Disk is one journal file of a machine: frames at its end, some of them not synced yet. The zero Disk is an empty file.
-// It survives Reboot; power loss is Crash. The death of a process alone loses nothing.
+// Disk is one journal file of a machine: frames at its end, some of them not synced yet. The zero Disk is an empty
+// file. It survives Reboot; power loss is Crash. The death of a process alone loses nothing.
 type Disk struct {
 	// files are the contents that the name may have after a crash: more than one while a Replace is not synced. The last
 	// is the present one.
@@ -60,8 +60,9 @@ func (d *Disk) Replace(payload []byte) {
 	d.files = append(d.files, file{data: data, synced: len(data)})
 }
 
-// Crash loses, by the Chooser's choice, any end of what was not synced: whole frames, and of the first lost frame perhaps
-// a part that stays, cut short or filled up with zeros. A Chooser that picks 0 loses nothing. What is left is safe.
+// Crash loses, by the Chooser's choice, any end of what was not synced: whole frames, and of the first lost frame
+// perhaps a part that stays, cut short or filled up with zeros. A Chooser that picks 0 loses nothing. What is left is
+// safe.
 func (d *Disk) Crash(c engine.Chooser) {
 	f := d.file()
 	if n := len(d.files); n > 1 {

@@ -22,8 +22,8 @@ func content(d *hostmodel.Disk) string {
 	return strings.Join(words, " ")
 }
 
-// Goal: a crash leaves what was synced, a beginning of what was not, and nothing else; after a replacement the old content
-// or the new. Method: every decision of a crash, for each history.
+// Goal: a crash leaves what was synced, a beginning of what was not, and nothing else; after a replacement the old
+// content or the new. Method: every decision of a crash, for each history.
 func TestDiskCrash(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -98,8 +98,8 @@ type first struct{}
 
 func (first) Pick(string, int) int { return 0 }
 
-// Goal: a crash in which nothing is chosen loses nothing; what Sync confirmed is never lost. Method: random histories with
-// several crashes, against a list of payloads.
+// Goal: a crash in which nothing is chosen loses nothing; what Sync confirmed is never lost. Method: random histories
+// with several crashes, against a list of payloads.
 func TestDiskKeepsWhatIsSynced(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var d hostmodel.Disk

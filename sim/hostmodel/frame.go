@@ -6,9 +6,9 @@ import (
 	"iter"
 )
 
-// A frame is one journal entry on disk: the payload's length and a CRC, four little-endian bytes each, then the payload.
-// The CRC (Castagnoli) covers length and payload, so that neither a torn frame nor a stretch of zeros, which a crash may
-// leave where data had been promised, passes for a frame.
+// A frame is one journal entry on disk: the payload's length and a CRC, four little-endian bytes each, then the
+// payload. The CRC (Castagnoli) covers length and payload, so that neither a torn frame nor a stretch of zeros, which a
+// crash may leave where data had been promised, passes for a frame.
 const (
 	frameHeader = 8
 	// framePayloadMax is the longest payload in bytes: far above a journal's largest entry, low enough that a damaged

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Goal: whatever happens to a file, reading it gives payloads that were written, in order, from the first; intact frames
-// before the damage are all there. Method: fuzz payloads, a place and a kind of damage.
+// Goal: whatever happens to a file, reading it gives payloads that were written, in order, from the first; intact
+// frames before the damage are all there. Method: fuzz payloads, a place and a kind of damage.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte("one"), []byte("two"), []byte(""), uint16(9), byte(0))
 	f.Add([]byte(""), []byte(""), []byte("\x00\x00\x00\x00\x00\x00\x00\x00"), uint16(12), byte(1))
@@ -84,7 +84,8 @@ func FuzzCutFrame(f *testing.F) {
 	})
 }
 
-// Goal: a stretch of zeros, the classic leftover of a crash, holds no frame, an empty one neither. Method: a page of them.
+// Goal: a stretch of zeros, the classic leftover of a crash, holds no frame, an empty one neither. Method: a page of
+// them.
 func TestZerosAreNoFrame(t *testing.T) {
 	if got := slices.Collect(frames(make([]byte, 4096))); len(got) != 0 {
 		t.Errorf("%d frames of zeros", len(got))

@@ -20,7 +20,8 @@ type Host struct {
 	namespaces map[string]*namespace
 	names      []string
 	taps       []*link
-	// wentWith is by links of the host's own namespace the namespace that they went with, as the other ends of what was in there.
+	// wentWith is by links of the host's own namespace the namespace that they went with, as the other ends of what was in
+	// there.
 	wentWith map[string]string
 }
 
@@ -133,7 +134,8 @@ func scramble(a, b uint64) uint64 {
 	return z
 }
 
-// CreateNamespace makes an empty namespace with the absolute path that names it; vppwire.ErrLinuxExists where there is one.
+// CreateNamespace makes an empty namespace with the absolute path that names it; vppwire.ErrLinuxExists where there is
+// one.
 func (h *Host) CreateNamespace(path string) error {
 	if path == "" || path[0] != '/' {
 		return fmt.Errorf("namespace %q: %w: not an absolute path", path, ErrInvalid)

@@ -34,8 +34,8 @@ func node(t testing.TB) *hostmodel.Host {
 	return h
 }
 
-// Goal: a machine starts as configured and is that again after a reboot, with another boot ID and the same cards. Method:
-// dump, change everything, reboot, dump.
+// Goal: a machine starts as configured and is that again after a reboot, with another boot ID and the same cards.
+// Method: dump, change everything, reboot, dump.
 func TestReboot(t *testing.T) {
 	h := node(t)
 	first, err := h.Dump("")
@@ -87,7 +87,8 @@ func TestBadConfig(t *testing.T) {
 	}
 }
 
-// Goal: the live view agrees with the dump, and finds routes, neighbors and own addresses. Method: one pod, each question.
+// Goal: the live view agrees with the dump, and finds routes, neighbors and own addresses. Method: one pod, each
+// question.
 func TestView(t *testing.T) {
 	h := node(t)
 	const p = "/run/netns/p"

@@ -2,17 +2,18 @@ package hostmodel
 
 import "github.com/vppdrill/vppdrill/sim/engine"
 
-// Journal is one life of whoever writes the file of a Disk: it refuses what vppwire/host/journal refuses, and leaves behind what
-// that may leave behind. Package journaltest holds both to it.
+// Journal is one life of whoever writes the file of a Disk: it refuses what vppwire/host/journal refuses, and leaves
+// behind what that may leave behind. Package journaltest holds both to it.
 type Journal struct {
 	disk *Disk
-	// failed is the last write that failed, or shared the fate of one. broken: nothing can be appended before everything is
-	// replaced. shared: the last failure left its whole frame in the file and has not been told yet.
+	// failed is the last write that failed, or shared the fate of one. broken: nothing can be appended before everything
+	// is replaced. shared: the last failure left its whole frame in the file and has not been told yet.
 	failed         uint64
 	broken, shared bool
 }
 
-// Write is one request to a Journal. GivenUp is the last write that its asker has given up because it was told of a failure.
+// Write is one request to a Journal. GivenUp is the last write that its asker has given up because it was told of a
+// failure.
 type Write struct {
 	Seq, GivenUp uint64
 	Replace      bool
@@ -36,12 +37,13 @@ func (d *Disk) Open() (j *Journal, payloads [][]byte, cut int) {
 	return &Journal{disk: d}, payloads, cut
 }
 
-// Write does a write, which is safe after Sync, or lets it fail. False when it failed or was refused: then Told is due when the
-// asker is told so. What was asked for before that may share the fate of the write that failed.
+// Write does a write, which is safe after Sync, or lets it fail. False when it failed or was refused: then Told is due
+// when the asker is told so. What was asked for before that may share the fate of the write that failed.
 func (j *Journal) Write(w Write, fails bool, c engine.Chooser) bool {
 	switch {
 	case w.GivenUp < j.failed:
-		if j.shared = j.shared && c.Pick("disk: write of one that failed", 2) == 1; j.shared { // in their order, up to one of them
+		// in their order, up to one of them
+		if j.shared = j.shared && c.Pick("disk: write of one that failed", 2) == 1; j.shared {
 			j.put(w)
 			j.failed = w.Seq
 		}

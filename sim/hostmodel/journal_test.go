@@ -15,7 +15,8 @@ func TestJournalContract(t *testing.T) {
 	journaltest.Try(t, func(c journaltest.Chooser) journaltest.Machine { return &journalMachine{chooser: c} })
 }
 
-// journalMachine drives the model as the simulator does: a write is done when it is asked for, and safe when it is told.
+// journalMachine drives the model as the simulator does: a write is done when it is asked for, and safe when it is
+// told.
 type journalMachine struct {
 	chooser journaltest.Chooser
 	disk    hostmodel.Disk

@@ -15,8 +15,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// kernel tells stories to the kernel that the test runs on, through iproute2 in a shell with network and mount namespaces
-// of its own: when the shell ends, nothing is left. It needs root.
+// kernel tells stories to the kernel that the test runs on, through iproute2 in a shell with network and mount
+// namespaces of its own: when the shell ends, nothing is left. It needs root.
 type kernel struct {
 	in   io.WriteCloser
 	out  *bufio.Scanner

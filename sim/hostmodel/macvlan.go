@@ -6,8 +6,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// macvlanAdd follows the kernel's drivers/net/macvlan.c: the child has its parent's MTU, and may not grow beyond it. The link is made
-// in its namespace at once.
+// macvlanAdd follows the kernel's drivers/net/macvlan.c: the child has its parent's MTU, and may not grow beyond it.
+// The link is made in its namespace at once.
 func (h *Host) macvlanAdd(op vppwire.MacvlanAdd) error {
 	ns := h.namespace(op.Netns)
 	if ns == nil {
@@ -35,7 +35,8 @@ func (h *Host) macvlanAdd(op vppwire.MacvlanAdd) error {
 	return nil
 }
 
-// vacant reports why a child of l cannot be up with a MAC: another one is, or it is l's own (macvlan_addr_busy; EADDRINUSE).
+// vacant reports why a child of l cannot be up with a MAC: another one is, or it is l's own (macvlan_addr_busy;
+// EADDRINUSE).
 func (l *link) vacant(mac vppwire.MAC, child *link) error {
 	busy := l.mac == mac
 	for _, c := range l.children {

@@ -73,8 +73,9 @@ func (h *Host) routeDel(r vppwire.HostRoute) error {
 	return nil
 }
 
-// localOn finds the link that is up and has via itself, nil for none; only a given one counts. The kernel takes one of the host's own IPv4
-// addresses for a gateway that is reached (net/ipv4/fib_semantics.c, fib_check_nh_v4_gw: RTN_LOCAL is as good as RTN_UNICAST).
+// localOn finds the link that is up and has via itself, nil for none; only a given one counts. The kernel takes one of
+// the host's own IPv4 addresses for a gateway that is reached (net/ipv4/fib_semantics.c, fib_check_nh_v4_gw: RTN_LOCAL
+// is as good as RTN_UNICAST).
 func (ns *namespace) localOn(via netip.Addr, only *link) *link {
 	if !via.Is4() {
 		return nil

@@ -23,8 +23,8 @@ type machine interface {
 	state(t testing.TB, ns string) (vppwire.LinuxState, error)
 }
 
-// Goal: the model answers as Linux does. Method: stories of operations and dumps; with VPPDRILL_KERNEL set a real kernel
-// is told the same stories and must give the same answers; with -rewrite it records them (Linux 6.18, iproute2).
+// Goal: the model answers as Linux does. Method: stories of operations and dumps; with VPPDRILL_KERNEL set a real
+// kernel is told the same stories and must give the same answers; with -rewrite it records them (Linux 6.18, iproute2).
 //
 // "do" performs its input line by line (see vocabulary in storyOp) and prints what came of each; "dump [NS]" lists a
 // namespace, with MACs only where a story chose them. Namespaces are named p for /run/netns/p; "ns:link" is a link.

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// routes is a namespace's main table, in the order of key.before; several routes to one destination stand in the order in
-// which the kernel tries them. A pod's table has two routes and a host's some dozens, so a sorted slice beats a tree.
+// routes is a namespace's main table, in the order of key.before; several routes to one destination stand in the order
+// in which the kernel tries them. A pod's table has two routes and a host's some dozens, so a sorted slice beats a
+// tree.
 type routes struct {
 	list []route
 }
@@ -54,8 +55,8 @@ func (t *routes) search(i int, k key) int {
 	return i
 }
 
-// next returns the place of the next route that contains addr, at i or after it: longest first; len(t.list) for none. In
-// a long table it searches once per length that exists.
+// next returns the place of the next route that contains addr, at i or after it: longest first; len(t.list) for none.
+// In a long table it searches once per length that exists.
 func (t *routes) next(addr netip.Addr, i int) int {
 	k := keyOf(addr, addr.BitLen())
 	for ; len(t.list)-i > scanMax; i++ {

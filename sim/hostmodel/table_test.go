@@ -49,7 +49,8 @@ func (n *naive) addConnected(dst netip.Prefix, l *link) {
 
 func (n *naive) drop(gone func(route) bool) { *n = slices.DeleteFunc(*n, gone) }
 
-// Goal: long tables, which are searched by length, answer as short ones do. Method: many random routes of both families.
+// Goal: long tables, which are searched by length, answer as short ones do. Method: many random routes of both
+// families.
 func TestLongTableMatchesNaiveTwin(t *testing.T) {
 	l := &link{name: "a"}
 	rapid.Check(t, func(rt *rapid.T) {

@@ -9,8 +9,8 @@ import (
 // The methods of this file are for a modelled VPP. They speak in plain types so that it need not know the wiring.
 
 // TapCreate makes the Linux end of a tap, up as VPP leaves it (src/vnet/devices/tap/tap.c, tap_create_if), in the
-// namespace with that path. A zero MAC is drawn; an MTU of 0 is 1500 bytes. vppwire.ErrNoNamespace where there is no such
-// namespace, vppwire.ErrLinuxExists where it has a link of that name, ErrInvalid for an impossible name or MTU.
+// namespace with that path. A zero MAC is drawn; an MTU of 0 is 1500 bytes. vppwire.ErrNoNamespace where there is no
+// such namespace, vppwire.ErrLinuxExists where it has a link of that name, ErrInvalid for an impossible name or MTU.
 func (h *Host) TapCreate(netns, name string, mac [6]byte, mtu uint32) error {
 	ns := h.namespace(netns)
 	if ns == nil {
@@ -65,7 +65,8 @@ func (h *Host) HasLink(name string) bool {
 	return ok
 }
 
-// LinkID tells a link of the host's own namespace from every other one, also from a later one of that name; 0 where there is none.
+// LinkID tells a link of the host's own namespace from every other one, also from a later one of that name; 0 where
+// there is none.
 func (h *Host) LinkID(name string) uint64 {
 	if i, ok := h.root.find(name); ok {
 		return h.root.links[i].id
@@ -73,8 +74,8 @@ func (h *Host) LinkID(name string) uint64 {
 	return 0
 }
 
-// LinkUp and LinkDown set a link of the host's own namespace up or down, as an AF_PACKET interface does when VPP sets it up
-// or down; a link that is gone is left alone.
+// LinkUp and LinkDown set a link of the host's own namespace up or down, as an AF_PACKET interface does when VPP sets
+// it up or down; a link that is gone is left alone.
 func (h *Host) LinkUp(name string)   { h.linkState(name, true) }
 func (h *Host) LinkDown(name string) { h.linkState(name, false) }
 

@@ -204,8 +204,8 @@ func (x *unreserved) Leases() iter.Seq[ipam.Lease] {
 	return slices.Values(all)
 }
 
-// storeTakenForEmpty tells an agent that a store which does not answer is complete and has its own record, as the journal tells it, and
-// no others.
+// storeTakenForEmpty tells an agent that a store which does not answer is complete and has its own record, as the
+// journal tells it, and no others.
 func storeTakenForEmpty(l *life, now time.Time, ev agent.Event) []agent.Effect {
 	switch e := ev.(type) {
 	case agent.Restored:

@@ -52,7 +52,8 @@ func (e Exhibit) Clean(ctx context.Context, seed uint64) (result.Result, error) 
 	return e.run(ctx, sim.Options{Seed: seed, Laws: check.All()})
 }
 
-// Planted runs it with the planted fault, judged by the exhibit's law alone: what else breaks on the way does not end the run.
+// Planted runs it with the planted fault, judged by the exhibit's law alone: what else breaks on the way does not end
+// the run.
 func (e Exhibit) Planted(ctx context.Context, seed uint64) (result.Result, error) {
 	law, ok := check.ByName(e.Law)
 	if !ok {
@@ -80,8 +81,8 @@ type Finding struct {
 	Caught bool
 }
 
-// Show runs the exhibit without its planted fault on seed 1, and with it on seeds from 1 to at most seeds until it is caught.
-// The error is a scenario that cannot be run, or ctx's.
+// Show runs the exhibit without its planted fault on seed 1, and with it on seeds from 1 to at most seeds until it is
+// caught. The error is a scenario that cannot be run, or ctx's.
 func (e Exhibit) Show(ctx context.Context, seeds int) (Finding, error) {
 	f := Finding{Exhibit: e}
 	var err error

@@ -20,8 +20,9 @@ import (
 // seedsMost is how many seeds a planted fault may need.
 const seedsMost = 20
 
-// Goal: each exhibit's scenario holds every law without the planted fault, and with it breaks the exhibit's own, the same way each
-// time. Method: all of them, shown once on one processor and once on two; digests and first bad events must be equal.
+// Goal: each exhibit's scenario holds every law without the planted fault, and with it breaks the exhibit's own, the
+// same way each time. Method: all of them, shown once on one processor and once on two; digests and first bad events
+// must be equal.
 func TestExhibits(t *testing.T) {
 	for _, e := range All() {
 		t.Run(e.Name, func(t *testing.T) {
@@ -58,8 +59,8 @@ func show(t *testing.T, e Exhibit, procs int) Finding {
 	return f
 }
 
-// Goal: the museum is complete: at least 40 exhibits, each with everything that a visitor reads, and exhibits and scenarios of the
-// topic are the same names.
+// Goal: the museum is complete: at least 40 exhibits, each with everything that a visitor reads, and exhibits and
+// scenarios of the topic are the same names.
 func TestComplete(t *testing.T) {
 	all := All()
 	if len(all) < 40 {
@@ -107,8 +108,8 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// Goal: the places where faults are planted change nothing by themselves. Method: for each system, a run with nothing planted and
-// one in which every wrapper hands on what it got are the same event for event.
+// Goal: the places where faults are planted change nothing by themselves. Method: for each system, a run with nothing
+// planted and one in which every wrapper hands on what it got are the same event for event.
 func TestNothingPlanted(t *testing.T) {
 	for _, name := range []string{"etcd-lost-ids", "id-released-on-close", "used-and-released", "two-controllers", "refused-return-forgotten"} {
 		s, err := catalog.ByName(name)
@@ -129,8 +130,8 @@ func TestNothingPlanted(t *testing.T) {
 	}
 }
 
-// Goal: a law that does not see the planted fault is told as such. Method: an exhibit that names the wrong law, and one that
-// plants nothing.
+// Goal: a law that does not see the planted fault is told as such. Method: an exhibit that names the wrong law, and one
+// that plants nothing.
 func TestMissed(t *testing.T) {
 	e, err := ByName("leases-forgotten")
 	if err != nil {
@@ -150,8 +151,9 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// Goal: a scenario that asks for a fault as it was has it, whoever runs it, and goes on behind the first broken law where it says so.
-// Method: the same fault by the exhibit and by the scenario's field: one digest; then counted; then a name that is none, and no museum.
+// Goal: a scenario that asks for a fault as it was has it, whoever runs it, and goes on behind the first broken law
+// where it says so. Method: the same fault by the exhibit and by the scenario's field: one digest; then counted; then a
+// name that is none, and no museum.
 func TestAsItWas(t *testing.T) {
 	const name = "existing-not-occupied"
 	e, err := ByName(name)

@@ -48,7 +48,8 @@ func serviceFacts(change func(l *life, s *service.Service)) *sim.Plant {
 	})
 }
 
-// proxies are faults of those who take kube-proxy's place, and of its modes, planted into what agents make of services and nodes.
+// proxies are faults of those who take kube-proxy's place, and of its modes, planted into what agents make of services
+// and nodes.
 func proxies() []Exhibit {
 	return []Exhibit{
 		{

@@ -80,7 +80,8 @@ func (r *rivals) answered(c *controller, now time.Time, a nodeipam.Answered) []n
 	return r.tell(c, now, a, second)
 }
 
-// renumbered are the second allocator's requests, apart from the first one's. Its alarms are dropped: it goes on at the next event.
+// renumbered are the second allocator's requests, apart from the first one's. Its alarms are dropped: it goes on at the
+// next event.
 func renumbered(effects []nodeipam.Effect) (out []nodeipam.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {

@@ -41,8 +41,8 @@ func agents(step func(l *life, now time.Time, ev agent.Event) []agent.Effect) fu
 	}
 }
 
-// cniNetwork is the network of the modelled kubelets' attachments, unasked a request number that no plugin uses: the answer
-// reaches nobody.
+// cniNetwork is the network of the modelled kubelets' attachments, unasked a request number that no plugin uses: the
+// answer reaches nobody.
 const (
 	cniNetwork = "vppdrill"
 	unasked    = 1 << 50

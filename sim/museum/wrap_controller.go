@@ -78,7 +78,8 @@ func patches(effects []nodeipam.Effect, named func(p nodeipam.PatchNodeCIDRs) bo
 // alarm joins the alarms of an allocator and of what is planted around it: a driver keeps only the last one.
 type alarm struct{ theirs time.Time }
 
-// join takes the allocator's alarms out of effects and puts the earlier of the two in their place; the zero time is none.
+// join takes the allocator's alarms out of effects and puts the earlier of the two in their place; the zero time is
+// none.
 func (a *alarm) join(effects []nodeipam.Effect, mine time.Time) (out []nodeipam.Effect) {
 	for _, e := range effects {
 		if w, ok := e.(nodeipam.WakeAt); ok {

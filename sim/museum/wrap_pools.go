@@ -10,9 +10,9 @@ import (
 	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
-// ledgered is what decides in one life of cilium-operator, made to forget. The ledger would stop an operator that has missed an entry,
-// because its next one has a number that exists: upstream has no ledger, so entries are numbered here behind all there are. What a
-// node shows stays shown, as upstream's operator only adds to a resource.
+// ledgered is what decides in one life of cilium-operator, made to forget. The ledger would stop an operator that has
+// missed an entry, because its next one has a number that exists: upstream has no ledger, so entries are numbered here
+// behind all there are. What a node shows stays shown, as upstream's operator only adds to a resource.
 type ledgered struct {
 	ciliumipam.Pools
 	life    int

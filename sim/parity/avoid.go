@@ -17,8 +17,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 
-// watch follows calls on a model of its own and knows which next one would run into a gap that no answer can be compared
-// behind: most of them end VPP. What is asked and what a difference is shrunk to keep clear of them.
+// watch follows calls on a model of its own and knows which next one would run into a gap that no answer can be
+// compared behind: most of them end VPP. What is asked and what a difference is shrunk to keep clear of them.
 type watch struct {
 	vpp *vppmodel.VPP
 	// calls are what it was asked, and made is one more that hits has made already and note is yet to note.
@@ -357,8 +357,8 @@ func (w *watch) routes(t ip.IPTable) []api.Message {
 	return slices.DeleteFunc(all, func(a api.Message) bool { return a.(*ip.IPRouteV2Details).Route.Src != apiSource })
 }
 
-// fragile reports whether a table has routes that no path may be added to or taken from: one with a path whose interface
-// was deleted, even where another one has its index now, or a local one.
+// fragile reports whether a table has routes that no path may be added to or taken from: one with a path whose
+// interface was deleted, even where another one has its index now, or a local one.
 func (w *watch) fragile(t ip.IPTable) bool {
 	return slices.ContainsFunc(w.routes(t), func(a api.Message) bool {
 		return slices.ContainsFunc(a.(*ip.IPRouteV2Details).Route.Paths, func(p fib_types.FibPath) bool {

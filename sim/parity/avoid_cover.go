@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 
-// deadCover reports whether what an address is looked up as lost its interface, or answers with an ICMP error. deleted are the
-// indices of interfaces that are gone, even where others have them now.
+// deadCover reports whether what an address is looked up as lost its interface, or answers with an ICMP error. deleted
+// are the indices of interfaces that are gone, even where others have them now.
 func deadCover(v *vppmodel.VPP, deleted map[uint32]bool, table uint32, a ip_types.Address) bool {
 	q := &ip.IPRouteLookupV2{TableID: table, Prefix: ip_types.Prefix{Address: a, Len: 32}}
 	if a.Af == ip_types.ADDRESS_IP6 {
@@ -80,8 +80,8 @@ func (w *watch) resolved() []resolved {
 	return all
 }
 
-// tunnelLoops reports whether a tunnel's packets go into the tunnel itself, directly or through others: VPP wraps them until its
-// buffers overflow.
+// tunnelLoops reports whether a tunnel's packets go into the tunnel itself, directly or through others: VPP wraps them
+// until its buffers overflow.
 func tunnelLoops(v *vppmodel.VPP) bool {
 	var below func(at uint32, above []uint32) bool
 	below = func(at uint32, above []uint32) bool {
@@ -100,8 +100,8 @@ func tunnelLoops(v *vppmodel.VPP) bool {
 	return false
 }
 
-// carriers are the tunnels that a tunnel's packets go into: the interface of the route to its far end, or the tunnels of the bridge
-// domain behind that.
+// carriers are the tunnels that a tunnel's packets go into: the interface of the route to its far end, or the tunnels
+// of the bridge domain behind that.
 func carriers(v *vppmodel.VPP, t vppmodel.Interface) []uint32 {
 	table, to := t.EncapTable, t.Dst
 	var r vppmodel.Route

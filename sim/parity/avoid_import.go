@@ -23,8 +23,8 @@ func keyOf(r *ip.IPRouteV2) routeKey {
 	return routeKey{tableKey{r.TableID, r.Prefix.Address.Af == ip_types.ADDRESS_IP6}, p}
 }
 
-// attachedAcross reports whether one of a route's paths is attached to an interface of another table. VPP marks such a route
-// as one that imports: it brings along what the interface's table has below the same prefix
+// attachedAcross reports whether one of a route's paths is attached to an interface of another table. VPP marks such a
+// route as one that imports: it brings along what the interface's table has below the same prefix
 // (src/vnet/fib/fib_entry_src.c, fib_entry_flags_update).
 func (w *watch) attachedAcross(r *ip.IPRouteV2) bool {
 	f := family(r.Prefix.Address.Af == ip_types.ADDRESS_IP6)
@@ -34,8 +34,8 @@ func (w *watch) attachedAcross(r *ip.IPRouteV2) bool {
 	})
 }
 
-// besideOthers reports whether a route has other paths than the attached one, before the call or after it. Taking the only
-// path away is as good as deleting the route.
+// besideOthers reports whether a route has other paths than the attached one, before the call or after it. Taking the
+// only path away is as good as deleting the route.
 func (w *watch) besideOthers(m *ip.IPRouteAddDelV2) bool {
 	if !m.IsMultipath {
 		return m.IsAdd && len(m.Route.Paths) > 1
@@ -67,8 +67,8 @@ func netAddr(a ip_types.Address) netip.Addr {
 	return netip.AddrFrom4([4]byte(a.Un.XXX_UnionData[:4]))
 }
 
-// attachment is a route's attached path. One that has been across tables counts as such until the route is made anew: VPP
-// does not always notice that it is no more.
+// attachment is a route's attached path. One that has been across tables counts as such until the route is made anew:
+// VPP does not always notice that it is no more.
 type attachment struct {
 	iface  uint32
 	across bool
@@ -141,7 +141,8 @@ func (w *watch) importsOverlap(k routeKey) bool {
 	return false
 }
 
-// importsAt reports whether an address of an interface would get an entry of a prefix at which a client's route imports.
+// importsAt reports whether an address of an interface would get an entry of a prefix at which a client's route
+// imports.
 func (w *watch) importsAt(i vppmodel.Interface, p netip.Prefix) bool {
 	for k, a := range w.attached { // in any order: one is enough
 		if a.across && k.id == i.Tables[family(k.is6)] && connects(p, k.prefix) {

@@ -42,8 +42,9 @@ type chain struct {
 	err     error
 }
 
-// Run runs the campaign until it is done, findingsMax kinds of differences were found, or ctx ends. The findings are shrunk. An
-// error says that VPP could not be run; what was found until then is there. The outcome does not depend on Workers.
+// Run runs the campaign until it is done, findingsMax kinds of differences were found, or ctx ends. The findings are
+// shrunk. An error says that VPP could not be run; what was found until then is there. The outcome does not depend on
+// Workers.
 func (c Campaign) Run(ctx context.Context) (*Outcome, error) {
 	out := &Outcome{Gaps: map[string]int{}}
 	kinds := map[string]bool{}

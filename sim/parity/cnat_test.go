@@ -21,7 +21,8 @@ import (
 	"go.fd.io/govpp/binapi/ip_types"
 )
 
-// cnatNode is a real VPP with a client on vd0, endpoints on vd1 and vd2, all in a table of their own, and a service of IPv6 that CNAT serves.
+// cnatNode is a real VPP with a client on vd0, endpoints on vd1 and vd2, all in a table of their own, and a service of
+// IPv6 that CNAT serves.
 type cnatNode struct {
 	t  *testing.T
 	in *testbed
@@ -156,10 +157,10 @@ func (n *cnatNode) heard(device int, src, dst netip.AddrPort) (string, netip.Add
 	return "", netip.AddrPort{}, netip.AddrPort{}
 }
 
-// Goal: why VPP serves no services of IPv6 is true of the VPP that is there; where it is not any more, this test says so. Method: a service
-// of CNAT's, whose features on interfaces do serve clients and endpoints of any table. Its only endpoint is replaced by another one: the client's
-// session goes on to the one that is gone, for as long as it sends. No message ends one session; the one that ends all takes the
-// translations along.
+// Goal: why VPP serves no services of IPv6 is true of the VPP that is there; where it is not any more, this test says
+// so. Method: a service of CNAT's, whose features on interfaces do serve clients and endpoints of any table. Its only
+// endpoint is replaced by another one: the client's session goes on to the one that is gone, for as long as it sends.
+// No message ends one session; the one that ends all takes the translations along.
 func TestCNATServesTheGone(t *testing.T) {
 	n := newCNATNode(t)
 	vip, client := netip.AddrPortFrom(cnatVIP, cnatPort), netip.AddrPortFrom(cnatClient, 4000)

@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 
-// crashes are the shortest conversations at whose end the model must predict a crash. Those that die end a real VPP 25.10 with their
-// last request; the others break what a later one dies of, or by chance.
+// crashes are the shortest conversations at whose end the model must predict a crash. Those that die end a real VPP
+// 25.10 with their last request; the others break what a later one dies of, or by chance.
 var crashes = []struct {
 	trigger vppmodel.CrashTrigger
 	dies    bool
@@ -93,9 +93,9 @@ func parse(t *testing.T, text string) []api.Message {
 	return all
 }
 
-// Goal: the model knows what kills a real VPP, at the request that does it and not before. Method: the shortest conversations that
-// were found, and transcripts of what real VPPs lived through, which must predict nothing but what only breaks memory. Each
-// trigger has a gap of its name.
+// Goal: the model knows what kills a real VPP, at the request that does it and not before. Method: the shortest
+// conversations that were found, and transcripts of what real VPPs lived through, which must predict nothing but what
+// only breaks memory. Each trigger has a gap of its name.
 func TestPredictCrash(t *testing.T) {
 	for _, c := range crashes {
 		var got []vppmodel.CrashTrigger

@@ -30,8 +30,8 @@ func seen(frame []byte) walk.Frame {
 	return f
 }
 
-// foretold writes down what the walker emits because of a probe, as describe does for what a real VPP sends: one line for a frame, several for
-// one that is cut. It leaves out what describe does.
+// foretold writes down what the walker emits because of a probe, as describe does for what a real VPP sends: one line
+// for a frame, several for one that is cut. It leaves out what describe does.
 func foretold(number int, f *walk.Frame) []string {
 	eth := fmt.Sprintf("eth_dst=%s eth_src=%s", ethernet_types.MacAddress(f.To), ethernet_types.MacAddress(f.From))
 	head := fmt.Sprintf("%s src=%s dst=%s ttl=%d", eth, f.Src, f.Dst, f.TTL)

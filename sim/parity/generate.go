@@ -29,8 +29,9 @@ type generator struct {
 	nat bool
 }
 
-// Generate returns sequences of n calls each, one behind the other on the same VPPs, with a nil after each: there everything
-// is looked at. A new sequence deletes most of what the last one left. A seed gives the same calls everywhere.
+// Generate returns sequences of n calls each, one behind the other on the same VPPs, with a nil after each: there
+// everything is looked at. A new sequence deletes most of what the last one left. A seed gives the same calls
+// everywhere.
 func Generate(seed uint64, sequences, n int) []api.Message {
 	g := &generator{watch: newWatch(), rand: rand.New(rand.NewPCG(seed, 0x70617269)), nat: seed%3 == 0}
 	var calls []api.Message

@@ -18,7 +18,8 @@ var natOps = []op{
 	{1, (*generator).natTimeouts}, {3, (*generator).natIdentity}, {9, (*generator).natService}, {7, (*generator).natLocal},
 }
 
-// outer are the addresses that NAT serves; no other call names them, as VPP makes them its own in the tables of outside interfaces.
+// outer are the addresses that NAT serves; no other call names them, as VPP makes them its own in the tables of outside
+// interfaces.
 var outer = []string{"10.96.0.1", "10.96.0.2", "10.96.0.3"}
 
 // natTwice is what clients become that are translated too, and natPool what leaves by an output interface gets.

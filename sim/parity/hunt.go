@@ -11,8 +11,8 @@ import (
 	"go.fd.io/govpp/api"
 )
 
-// Hunt loads lone real VPPs with ever more objects of one kind, each count on a fresh one, and watches for death, silence and what is left
-// behind. It is how VPP 25.10 was found to hang at 16 AF_PACKET interfaces.
+// Hunt loads lone real VPPs with ever more objects of one kind, each count on a fresh one, and watches for death,
+// silence and what is left behind. It is how VPP 25.10 was found to hang at 16 AF_PACKET interfaces.
 type Hunt struct {
 	// Path is VPP's binary.
 	Path string
@@ -34,7 +34,8 @@ type Trial struct {
 	// Added is how long adding all took, Slowest the longest answer of all.
 	Added   time.Duration `json:"added"`
 	Slowest time.Duration `json:"slowest"`
-	// Held is what all objects together took; Left is what more was held after the last round than after the first, when all were gone.
+	// Held is what all objects together took; Left is what more was held after the last round than after the first, when
+	// all were gone.
 	Held Vitals `json:"held"`
 	Left Vitals `json:"left"`
 }
@@ -82,7 +83,8 @@ func LoadNames() (names []string) {
 	return names
 }
 
-// Run tries all. A load whose VPP does not stand a count is not tried with more. The error says that nothing could be tried.
+// Run tries all. A load whose VPP does not stand a count is not tried with more. The error says that nothing could be
+// tried.
 func (h Hunt) Run(ctx context.Context) ([]Trial, error) {
 	var out []Trial
 	for _, l := range loads {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Goal: a hunt finds the way in which VPP 25.10 was found to hang, and nothing where nothing is. Method: a real one with 4 and 16 AF_PACKET
-// interfaces that get frames at one time, and with 64 routes.
+// Goal: a hunt finds the way in which VPP 25.10 was found to hang, and nothing where nothing is. Method: a real one
+// with 4 and 16 AF_PACKET interfaces that get frames at one time, and with 64 routes.
 func TestHunt(t *testing.T) {
 	path, err := FindVPP("")
 	if err != nil {
@@ -36,7 +36,8 @@ func TestHunt(t *testing.T) {
 	}
 }
 
-// Goal: what grows with every round is called a leak, and what grows once or less than VPP tells is not. Method: a table.
+// Goal: what grows with every round is called a leak, and what grows once or less than VPP tells is not. Method: a
+// table.
 func TestLeaks(t *testing.T) {
 	for _, c := range []struct {
 		heaps, files [4]int

@@ -67,8 +67,9 @@ type Report struct {
 	Packets int
 }
 
-// Run performs calls on fresh subjects. After them, and wherever a call is nil, it looks at everything and sends packets. It returns
-// the first difference or nil. An error says that there was nothing to compare: a VPP did not start, or the context ended.
+// Run performs calls on fresh subjects. After them, and wherever a call is nil, it looks at everything and sends
+// packets. It returns the first difference or nil. An error says that there was nothing to compare: a VPP did not
+// start, or the context ended.
 func (s Sequence) Run(ctx context.Context, calls []api.Message) (*Finding, Report, error) {
 	var report Report
 	m, err := s.Model(ctx)
@@ -134,8 +135,8 @@ func finding(calls []api.Message, d *transcript.Difference, gaps []string) *Find
 	return &Finding{Calls: calls, Difference: *d, Gaps: gaps}
 }
 
-// Shrink leaves calls out of a finding as long as a difference of the same kind remains: halves first, then ever smaller
-// parts, at last single calls until none can go, each also with the interfaces behind it renumbered.
+// Shrink leaves calls out of a finding as long as a difference of the same kind remains: halves first, then ever
+// smaller parts, at last single calls until none can go, each also with the interfaces behind it renumbered.
 func (s Sequence) Shrink(ctx context.Context, f *Finding) (*Finding, error) {
 	kind := f.Kind()
 	for size := max(len(f.Calls)/2, 1); size > 0; {
@@ -160,8 +161,8 @@ func (s Sequence) Shrink(ctx context.Context, f *Finding) (*Finding, error) {
 	return f, nil
 }
 
-// without runs a finding's calls without some of them. What made an interface takes its index away from all behind it: where
-// that is too much, they are tried once more with the indices above it one lower.
+// without runs a finding's calls without some of them. What made an interface takes its index away from all behind it:
+// where that is too much, they are tried once more with the indices above it one lower.
 func (s Sequence) without(ctx context.Context, f *Finding, at, size int) (*Finding, error) {
 	calls := append(slices.Clone(f.Calls[:at]), f.Calls[at+size:]...)
 	g, err := s.retry(ctx, calls)
@@ -220,8 +221,8 @@ func renumbered(m api.Message, above uint32) api.Message {
 	return out
 }
 
-// RealVPPs starts a VPP for every call of the function that it returns, which may be called side by side: each VPP is in a testbed
-// that no other one is in. end ends the testbeds; no VPP may be left by then.
+// RealVPPs starts a VPP for every call of the function that it returns, which may be called side by side: each VPP is
+// in a testbed that no other one is in. end ends the testbeds; no VPP may be left by then.
 func RealVPPs(path string) (fresh func(context.Context) (Subject, error), end func(), err error) {
 	first, err := newTestbed()
 	if err != nil {

@@ -25,8 +25,8 @@ var sent = strings.Fields(`sw_interface_set_flags sw_interface_set_table sw_inte
 	vxlan_add_del_tunnel_v3 fib_source_dump sw_interface_dump sw_interface_tap_v2_dump af_packet_dump vxlan_tunnel_v2_dump
 	ip_table_dump ip_address_dump ip_unnumbered_dump bridge_domain_dump l2_fib_table_dump ip_neighbor_dump ip_route_v2_dump`)
 
-// Goal: the model answers what real VPPs have answered. Method: every recorded conversation is asked again; each message that
-// the agent sends is among them with its success and, where spec and VPP know one, a refusal.
+// Goal: the model answers what real VPPs have answered. Method: every recorded conversation is asked again; each
+// message that the agent sends is among them with its success and, where spec and VPP know one, a refusal.
 func TestRecorded(t *testing.T) {
 	s, err := parity.Table(vppapi.Transcripts)
 	if err != nil {
@@ -46,7 +46,8 @@ func TestRecorded(t *testing.T) {
 		if r.Asked == 0 || !dumps && !strings.HasPrefix(m, "tap_") && !slices.Contains(r.Retvals, "0") {
 			t.Errorf("%s: asked %d times, answers %v", m, r.Asked, r.Retvals)
 		}
-		always := []string{"ip_table_add_del_v2", "ip_neighbor_config", "ip_neighbor_config_get"} // VPP refuses nothing of these
+		// VPP refuses nothing of these
+		always := []string{"ip_table_add_del_v2", "ip_neighbor_config", "ip_neighbor_config_get"}
 		if !dumps && len(r.Retvals) < 2 && !slices.Contains(always, m) && !strings.HasPrefix(m, "tap_") {
 			t.Errorf("%s: no refusal, only %v", m, r.Retvals)
 		}
@@ -74,8 +75,8 @@ func (p planted) Ask(ctx context.Context, m api.Message) ([]api.Message, error) 
 
 func fresh(context.Context) (parity.Subject, error) { return parity.NewModel(), nil }
 
-// Goal: a difference is found and shrunk to what it needs; without one nothing is found. Method: the model against itself, whole
-// and with a fault planted in one side.
+// Goal: a difference is found and shrunk to what it needs; without one nothing is found. Method: the model against
+// itself, whole and with a fault planted in one side.
 func TestCampaign(t *testing.T) {
 	c := parity.Campaign{Sequence: parity.Sequence{Model: fresh, Real: fresh}, Seed: 1, Sequences: 40, Calls: 50, Chain: 4}
 	told := 0
@@ -113,8 +114,8 @@ func TestCampaign(t *testing.T) {
 	}
 }
 
-// Goal: a seed is a sequence, and sequences reach everything. Method: the same seed twice, another one, and a count of what
-// is asked and answered with success and with refusals.
+// Goal: a seed is a sequence, and sequences reach everything. Method: the same seed twice, another one, and a count of
+// what is asked and answered with success and with refusals.
 func TestGenerate(t *testing.T) {
 	text := func(calls []api.Message) string {
 		var b strings.Builder
@@ -183,7 +184,8 @@ func TestFindVPP(t *testing.T) {
 	}
 }
 
-// Goal: how VPP died is read from what it wrote. Method: output as VPP 25.10 has it, with colours, and output without a death.
+// Goal: how VPP died is read from what it wrote. Method: output as VPP 25.10 has it, with colours, and output without a
+// death.
 func TestEpitaph(t *testing.T) {
 	const out = "some warning\n\x1b[91mreceived signal SIGSEGV, PC 0x7f4b99f3afaf, faulting address 0x10\x1b[39m\nCode:  48 8b\n" +
 		"#0  \x1b[34m0x00007f4b99f3afaf\x1b[39m\x1b[33m fib_path_list_walk + 0xff\x1b[39m\n\x1b[32m     from /lib/libvnet.so\x1b[39m\n" +
@@ -212,7 +214,8 @@ func realVPP(t *testing.T) string {
 	return path
 }
 
-// Goal: the model and a real VPP do not differ. Method: three sequences; many, and shrinking, are vppdrill lab parity --live's.
+// Goal: the model and a real VPP do not differ. Method: three sequences; many, and shrinking, are vppdrill lab parity
+// --live's.
 func TestLive(t *testing.T) {
 	path := realVPP(t)
 	real, end, err := parity.RealVPPs(path)

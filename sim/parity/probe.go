@@ -30,8 +30,8 @@ var tester, tester6 = netip.MustParseAddr("198.18.0.9"), netip.MustParseAddr("20
 
 func testerMAC(number int) [6]byte { return [6]byte{2, 4: 0x0f, 5: byte(number)} }
 
-// packets are the probes of what the model has: into every AF_PACKET interface that is up, one to each address of the small
-// world, to each of its MACs, and out of the far end of each tunnel.
+// packets are the probes of what the model has: into every AF_PACKET interface that is up, one to each address of the
+// small world, to each of its MACs, and out of the far end of each tunnel.
 func packets(v *vppmodel.VPP) []Packet {
 	var all []Packet
 	add := func(device string, frame func(number int) []byte) {
@@ -103,8 +103,8 @@ func udp(number int, to [6]byte, dst netip.Addr) []byte {
 	return ethernet(to, testerMAC(number), ip4(tester, dst, 64, probePort, numbered(number)))
 }
 
-// longLen is the size of a long probe's IP packet: more than some of the MTUs that sequences set, and with a tunnel's header more than
-// the devices of the testbed carry.
+// longLen is the size of a long probe's IP packet: more than some of the MTUs that sequences set, and with a tunnel's
+// header more than the devices of the testbed carry.
 const longLen = 1480
 
 // long is a UDP packet that is full of its number, so that each of its fragments tells it.
@@ -141,7 +141,8 @@ func udp6(number int, to [6]byte, dst netip.Addr, long bool) []byte {
 	return ethernet6(to, testerMAC(number), ip6(tester6, dst, probePort, payload))
 }
 
-// ip6 is an IPv6 packet with UDP in it, whose checksum is left out: VPP takes tunnels' packets so (RFC 6935), and forwards all.
+// ip6 is an IPv6 packet with UDP in it, whose checksum is left out: VPP takes tunnels' packets so (RFC 6935), and
+// forwards all.
 func ip6(src, dst netip.Addr, port uint16, payload []byte) []byte {
 	b := make([]byte, ip6Len+udpLen, ip6Len+udpLen+len(payload))
 	b[0], b[6], b[7] = 0x60, protocolUDP, 64
@@ -205,8 +206,8 @@ func vxlanFrame(to [6]byte, t vppmodel.Interface, inner []byte) []byte {
 	return ethernet(to, testerMAC(0), ip4(t.Dst, t.Src, 64, tunnelPort, append(header, inner...)))
 }
 
-// describe writes down a frame: what VPP may rewrite, and nothing that depends on chance. It is empty for a frame that no
-// probe causes.
+// describe writes down a frame: what VPP may rewrite, and nothing that depends on chance. It is empty for a frame that
+// no probe causes.
 func describe(frame []byte) string {
 	if len(frame) < ethernetLen+ip4Len+udpLen {
 		return ""

@@ -35,8 +35,8 @@ l2fib_add_del mac=02:00:00:00:00:04 bd_id=1 sw_if_index=4 is_add=true static_mac
 ip_neighbor_add_del is_add=true neighbor.sw_if_index=3 neighbor.flags=1 neighbor.mac_address=02:00:00:00:00:04 neighbor.ip_address=172.16.0.4
 ip_route_add_del_v2 is_add=true route.table_id=1 route.prefix=10.1.0.0/24 route.paths[0].sw_if_index=3 route.paths[0].weight=1 route.paths[0].nh.address=172.16.0.4`
 
-// Goal: a packet comes out of the model where a reader of its tables expects it, rewritten. Method: every probe into a small node,
-// and what comes out, in full.
+// Goal: a packet comes out of the model where a reader of its tables expects it, rewritten. Method: every probe into a
+// small node, and what comes out, in full.
 func TestPackets(t *testing.T) {
 	s := parity.NewModel()
 	for _, m := range parse(t, node) {
@@ -75,8 +75,8 @@ func (m misled) Probe(ctx context.Context, packets []parity.Packet, done func([]
 	return lines[:max(len(lines)-1, 0)], err
 }
 
-// Goal: a packet that comes out elsewhere is a difference, and shrinks to what lets it come out. Method: the node above, against a model
-// that loses one frame.
+// Goal: a packet that comes out elsewhere is a difference, and shrinks to what lets it come out. Method: the node
+// above, against a model that loses one frame.
 func TestMisled(t *testing.T) {
 	s := parity.Sequence{Model: fresh, Real: func(ctx context.Context) (parity.Subject, error) {
 		return misled{parity.NewModel().(parity.Prober)}, nil
@@ -113,7 +113,8 @@ func TestPacketsToBVIThatIsDown(t *testing.T) {
 	}
 }
 
-// MTUs of the uplink that the tunnel's packets leave by, of the BVI that packets enter the tunnel by, and of the pods' interface for IPv4 alone.
+// MTUs of the uplink that the tunnel's packets leave by, of the BVI that packets enter the tunnel by, and of the pods'
+// interface for IPv4 alone.
 const (
 	shortUplink = `
 sw_interface_set_mtu sw_if_index=1 mtu=1400,0,0,0`
@@ -125,7 +126,8 @@ sw_interface_set_mtu sw_if_index=2 mtu=9000,1400,0,0`
 sw_interface_set_mtu sw_if_index=2 mtu=9000,0,1400,0`
 )
 
-// sixth gives the node IPv6 as well: a pod, a range behind the tunnel, a next hop that is looked up again, one range that is dropped.
+// sixth gives the node IPv6 as well: a pod, a range behind the tunnel, a next hop that is looked up again, one range
+// that is dropped.
 const sixth = `
 ip_table_add_del_v2 table.table_id=1 table.is_ip6=true is_add=true
 sw_interface_set_table sw_if_index=2 is_ipv6=true vrf_id=1
@@ -153,8 +155,9 @@ var overSix = strings.NewReplacer("src_address=192.168.16.1 dst_address=192.168.
 ip_neighbor_add_del is_add=true neighbor.sw_if_index=1 neighbor.flags=1 neighbor.mac_address=02:00:00:00:00:02 neighbor.ip_address=fd01::2
 af_packet_create_v3 mode=1 hw_addr=02:00:00:00:0c:02`).Replace(node)
 
-// Goal: what is longer than an interface's MTU comes out in fragments, or not at all where it has DF; what is longer than the device below
-// it is lost. Method: the long probes into the small node with one short MTU at a time, each with all that comes out of them.
+// Goal: what is longer than an interface's MTU comes out in fragments, or not at all where it has DF; what is longer
+// than the device below it is lost. Method: the long probes into the small node with one short MTU at a time, each with
+// all that comes out of them.
 func TestLongPackets(t *testing.T) {
 	datadriven.RunTest(t, "testdata/long.txt", func(t *testing.T, d *datadriven.TestData) string {
 		s := parity.NewModel()
@@ -187,8 +190,8 @@ func TestLongPackets(t *testing.T) {
 	})
 }
 
-// Goal: real packets come out of a real VPP where the model has them. Method: the same node on both, whole, with its BVI down, and with
-// one short MTU at a time.
+// Goal: real packets come out of a real VPP where the model has them. Method: the same node on both, whole, with its
+// BVI down, and with one short MTU at a time.
 func TestPacketsLive(t *testing.T) {
 	path := realVPP(t)
 	real, end, err := parity.RealVPPs(path)
@@ -208,7 +211,8 @@ func TestPacketsLive(t *testing.T) {
 	}
 }
 
-// asksInTunnel is what live seed 30092 shrinks to: a tunnel that routes and has an address of its own asks for neighbors there.
+// asksInTunnel is what live seed 30092 shrinks to: a tunnel that routes and has an address of its own asks for
+// neighbors there.
 const asksInTunnel = `create_loopback_instance mac_address=02:00:00:00:00:01 is_specified=true user_instance=3
 vxlan_add_del_tunnel_v3 is_add=true instance=~0 src_address=192.168.16.1 dst_address=192.168.16.2 mcast_sw_if_index=~0 decap_next_index=~0 vni=11
 delete_loopback sw_if_index=1
@@ -219,8 +223,8 @@ sw_interface_set_flags sw_if_index=3 flags=1
 sw_interface_add_del_address sw_if_index=3 is_add=true prefix=192.168.16.1/30
 ip_neighbor_add_del is_add=true neighbor.sw_if_index=3 neighbor.mac_address=02:00:00:00:00:03 neighbor.ip_address=192.168.16.2`
 
-// Goal: what VPP makes itself is not forwarded when a tunnel wraps it, so that the tunnel's packet keeps its TTL. Method: the sequence above, and
-// the requests as VPP 25.10 sends them.
+// Goal: what VPP makes itself is not forwarded when a tunnel wraps it, so that the tunnel's packet keeps its TTL.
+// Method: the sequence above, and the requests as VPP 25.10 sends them.
 func TestOwnPacketsInTunnel(t *testing.T) {
 	s := parity.NewModel()
 	for _, m := range parse(t, asksInTunnel) {

@@ -20,7 +20,8 @@ import (
 // Prober is a Subject that packets can be sent into.
 type Prober interface {
 	Subject
-	// Probe sends packets and returns the lines of what came out, sorted. It may try again until done is true of the lines.
+	// Probe sends packets and returns the lines of what came out, sorted. It may try again until done is true of the
+	// lines.
 	Probe(ctx context.Context, packets []Packet, done func([]string) bool) ([]string, error)
 	// Hears reports whether what is sent into a device comes in at all.
 	Hears(ctx context.Context, device string) (bool, error)
@@ -28,15 +29,15 @@ type Prober interface {
 	Deaf() []string
 }
 
-// How often and how long a real VPP gets to let the expected packets come out. A packet that only time loses, in a ring that was
-// full or behind an ARP request that VPP sends once in a while (throttled for 1 ms), comes at another try.
+// How often and how long a real VPP gets to let the expected packets come out. A packet that only time loses, in a ring
+// that was full or behind an ARP request that VPP sends once in a while (throttled for 1 ms), comes at another try.
 const (
 	probeTries = 4
 	probeWait  = 10 * time.Millisecond // of the first try; each further one waits four times as long
 )
 
-// probe compares where packets come out, and says how many were sent: none where a subject takes no packets, and only those of which
-// the model can say where they go.
+// probe compares where packets come out, and says how many were sent: none where a subject takes no packets, and only
+// those of which the model can say where they go.
 func probe(ctx context.Context, m, r Subject) (d *transcript.Difference, sent int, err error) {
 	tables, is := m.(model)
 	real, able := r.(Prober)
@@ -144,8 +145,9 @@ func (m model) Probe(_ context.Context, all []Packet, _ func([]string) bool) ([]
 	return settled(lines), nil
 }
 
-// Probe implements Prober. Every try sends all packets again and waits until the lines are those expected or its time is up; what
-// came before it is thrown away. Two pings behind the expected lines give VPP the time to send more than those.
+// Probe implements Prober. Every try sends all packets again and waits until the lines are those expected or its time
+// is up; what came before it is thrown away. Two pings behind the expected lines give VPP the time to send more than
+// those.
 func (c *connection) Probe(ctx context.Context, all []Packet, done func([]string) bool) ([]string, error) {
 	var lines []string
 	for try := range probeTries {
@@ -187,8 +189,8 @@ func (m model) Deaf() []string { return nil }
 // Deaf implements Prober.
 func (c *connection) Deaf() []string { return slices.Clone(c.deaf) }
 
-// Hears implements Prober: the interface's own count of packets tells. VPP 25.10 stops reading an AF_PACKET interface whose device went
-// down and came up again, now and then; what such a one does with packets cannot be compared.
+// Hears implements Prober: the interface's own count of packets tells. VPP 25.10 stops reading an AF_PACKET interface
+// whose device went down and came up again, now and then; what such a one does with packets cannot be compared.
 func (c *connection) Hears(ctx context.Context, device string) (bool, error) {
 	hears, err := c.hears(ctx, device)
 	c.deaf = slices.DeleteFunc(c.deaf, func(d string) bool { return d == device })

@@ -24,7 +24,8 @@ const startMax = 20 * time.Second
 // ErrNoVPP says that no VPP was found.
 var ErrNoVPP = errors.New("no VPP found: give --vpp PATH or set VPPDRILL_VPP, or install it to PATH or /opt/*/bin")
 
-// FindVPP returns the path of the VPP to run: asked, the environment's VPPDRILL_VPP, PATH, /usr/bin/vpp, /opt/*/bin/vpp.
+// FindVPP returns the path of the VPP to run: asked, the environment's VPPDRILL_VPP, PATH, /usr/bin/vpp,
+// /opt/*/bin/vpp.
 func FindVPP(asked string) (string, error) {
 	for _, given := range []string{asked, os.Getenv("VPPDRILL_VPP")} {
 		if given == "" {
@@ -90,8 +91,8 @@ func remove(dir string) {
 	os.RemoveAll(dir)
 }
 
-// Heaps of VPPs: those that are compared with the model hold little and start quickly with a small one, those that are loaded get VPP's own
-// default.
+// Heaps of VPPs: those that are compared with the model hold little and start quickly with a small one, those that are
+// loaded get VPP's own default.
 const (
 	comparedHeap = "192M"
 	huntedHeap   = "1G"
@@ -160,8 +161,8 @@ func (p *process) lastLine() string {
 	return lines[len(lines)-1]
 }
 
-// end says how a VPP that does not answer ended, in its own words: the signal, and the functions that it was in, innermost
-// first. One that takes longer than endMax to end hangs.
+// end says how a VPP that does not answer ended, in its own words: the signal, and the functions that it was in,
+// innermost first. One that takes longer than endMax to end hangs.
 func (p *process) end() string {
 	select {
 	case <-p.gone.Done():

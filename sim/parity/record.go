@@ -13,7 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/parity/internal/transcript"
 )
 
-// Record asks a fresh real VPP what a transcript asks and returns the transcript with its answers. command goes into its head.
+// Record asks a fresh real VPP what a transcript asks and returns the transcript with its answers. command goes into
+// its head.
 func Record(ctx context.Context, path, command string, t *transcript.Transcript) (*transcript.Transcript, error) {
 	r, err := newTestbed()
 	if err != nil {
@@ -67,8 +68,8 @@ func Record(ctx context.Context, path, command string, t *transcript.Transcript)
 	return out, nil
 }
 
-// hear waits until the events of the last request have come: VPP sends them from a process of its own, which has had its
-// turn when a ping that was sent after the answer is answered, and so has govpp's when a second one is.
+// hear waits until the events of the last request have come: VPP sends them from a process of its own, which has had
+// its turn when a ping that was sent after the answer is answered, and so has govpp's when a second one is.
 func (p *process) hear(ctx context.Context, w api.Watcher, r *transcript.Recorder) error {
 	for range 2 {
 		if err := p.conn.Invoke(ctx, &memclnt.ControlPing{}, &memclnt.ControlPingReply{}); err != nil {

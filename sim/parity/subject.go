@@ -17,8 +17,8 @@ const answerMax = 5 * time.Second
 
 // Subject is one VPP that is asked: the model, a real one, or one with a planted fault.
 type Subject interface {
-	// Ask returns the answers to a request: its reply, or a dump's details and what ends them, without pings. The error says
-	// that there was none.
+	// Ask returns the answers to a request: its reply, or a dump's details and what ends them, without pings. The error
+	// says that there was none.
 	Ask(ctx context.Context, m api.Message) ([]api.Message, error)
 	// Close ends it.
 	Close()

@@ -27,7 +27,8 @@ type Row struct {
 
 // Summary is what the recorded conversations say about the model.
 type Summary struct {
-	// Releases are the recorded VPPs, Transcripts how many conversations there are, Rows all messages that the model answers.
+	// Releases are the recorded VPPs, Transcripts how many conversations there are, Rows all messages that the model
+	// answers.
 	Releases    []string         `json:"releases"`
 	Transcripts int              `json:"transcripts"`
 	Rows        []Row            `json:"messages"`

@@ -11,15 +11,15 @@ import (
 	"syscall"
 )
 
-// devices are the Linux devices that AF_PACKET interfaces are made on. Each is one end of a veth pair; the other end has a p
-// behind its name and belongs to probes.
+// devices are the Linux devices that AF_PACKET interfaces are made on. Each is one end of a veth pair; the other end
+// has a p behind its name and belongs to probes.
 var devices = []string{"vd0", "vd1", "vd2", "vd3"}
 
 // deviceMTU is theirs, in bytes: Linux' own choice.
 const deviceMTU = 1500
 
-// testbed is a network namespace without a name: it lives as long as the thread and the processes in it, so that nothing is
-// left behind whatever ends.
+// testbed is a network namespace without a name: it lives as long as the thread and the processes in it, so that
+// nothing is left behind whatever ends.
 type testbed struct {
 	work  chan func()
 	wires []wire

@@ -9,9 +9,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// Store is a key-value store with the guarantees of etcd v3: every transaction that writes gets the next revision, guards
-// compare modification revisions, and a watch sees each change after its revision once, in revision order. It is a pure
-// state machine without delays; StoreServer puts it behind a network. The zero Store is not usable: New.
+// Store is a key-value store with the guarantees of etcd v3: every transaction that writes gets the next revision,
+// guards compare modification revisions, and a watch sees each change after its revision once, in revision order. It is
+// a pure state machine without delays; StoreServer puts it behind a network. The zero Store is not usable: New.
 type Store struct {
 	revision  int64
 	compacted int64
@@ -89,8 +89,8 @@ func (s *Store) SetAvailable(up bool) {
 	}
 }
 
-// Wipe loses all data, as a replaced etcd volume does: no keys, no history, revision 1 again. Every watch ends; who is told of
-// commits still is.
+// Wipe loses all data, as a replaced etcd volume does: no keys, no history, revision 1 again. Every watch ends; who is
+// told of commits still is.
 func (s *Store) Wipe() {
 	s.endWatches()
 	fresh := New()
@@ -131,8 +131,8 @@ func (s *Store) Look(prefix string) (items []agent.StoreItem) {
 	return items
 }
 
-// Txn does all of ops under one revision, or none of them when a guard fails. A transaction that changes nothing takes no
-// revision. Naming a key twice is a broken caller and panics, as etcd refuses it.
+// Txn does all of ops under one revision, or none of them when a guard fails. A transaction that changes nothing takes
+// no revision. Naming a key twice is a broken caller and panics, as etcd refuses it.
 func (s *Store) Txn(ops ...Op) Outcome {
 	if s.down {
 		return Outcome{Err: agent.StoreUnavailable}

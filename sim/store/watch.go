@@ -22,7 +22,8 @@ type Sink interface {
 	StoreChanged(revision int64, items []agent.StoreItem)
 	// StoreEnded is the last call: an outage or the loss of all data ended the watch.
 	StoreEnded()
-	// StoreCompacted: the history has been forgotten. A sink that has not delivered all of it tells its own receiver that it ends.
+	// StoreCompacted: the history has been forgotten. A sink that has not delivered all of it tells its own receiver that
+	// it ends.
 	StoreCompacted()
 }
 
@@ -73,8 +74,8 @@ func (s *Store) Compact(revision int64) {
 // Compacted is the revision up to which changes have been forgotten.
 func (s *Store) Compacted() int64 { return s.compacted }
 
-// tell passes one transaction to the watches in the order in which they were opened. A thousand agents watch one prefix:
-// what it selects is found once.
+// tell passes one transaction to the watches in the order in which they were opened. A thousand agents watch one
+// prefix: what it selects is found once.
 func (s *Store) tell(revision int64, items []agent.StoreItem) {
 	var prefix string
 	selected := items

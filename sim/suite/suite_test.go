@@ -19,8 +19,9 @@ var (
 	twice = flag.Bool("twice", true, "run each seed a second time and compare the trails")
 )
 
-// Goal: every scenario of the catalogue holds every law in the simulator, and a second run of a seed is the same run, event
-// for event. Method: one spec per scenario; -ginkgo.label-filter chooses, -ginkgo.junit-report writes what CI reads.
+// Goal: every scenario of the catalogue holds every law in the simulator, and a second run of a seed is the same run,
+// event for event. Method: one spec per scenario; -ginkgo.label-filter chooses, -ginkgo.junit-report writes what CI
+// reads.
 func TestCatalog(t *testing.T) {
 	suite.Specs(suite.Options{
 		Factory: func(_ context.Context, s *scenarios.Scenario, seed uint64) (result.World, error) {

@@ -10,8 +10,8 @@ import (
 	"go.fd.io/govpp/binapi/ip_types"
 )
 
-// addDelAddress follows src/vnet/ip/ip4_forward.c and ip6_forward.c. A clash with an address of the same table, this very
-// address on this very interface included, is -105 for IPv4 and -127 for IPv6.
+// addDelAddress follows src/vnet/ip/ip4_forward.c and ip6_forward.c. A clash with an address of the same table, this
+// very address on this very interface included, is -105 for IPv4 and -127 for IPv6.
 func (v *VPP) addDelAddress(m *interfaces.SwInterfaceAddDelAddress) int32 {
 	i := v.at(uint32(m.SwIfIndex))
 	if i == nil {
@@ -92,8 +92,8 @@ func (v *VPP) clashes(i *iface, f family, a addr, bits uint8) bool {
 
 func (v *VPP) dropAddress(i *iface, at int) { v.dropAddressAs(i, at, i.addrs[at].Bits()) }
 
-// dropAddressAs removes an address that the client named with some length. VPP finds it by address alone, and then takes
-// the routes of the length that was named: with the wrong one, those of the right one stay.
+// dropAddressAs removes an address that the client named with some length. VPP finds it by address alone, and then
+// takes the routes of the length that was named: with the wrong one, those of the right one stay.
 func (v *VPP) dropAddressAs(i *iface, at, bits int) {
 	p := i.addrs[at]
 	i.addrs = slices.Delete(i.addrs, at, at+1)
@@ -252,7 +252,8 @@ func (v *VPP) unnumberedDump(m *ip.IPUnnumberedDump) []api.Message {
 	return out
 }
 
-// addressCrash: addresses for an interface that borrows some, or below a route that leads nowhere, and of another length.
+// addressCrash: addresses for an interface that borrows some, or below a route that leads nowhere, and of another
+// length.
 func (v *VPP) addressCrash(m *interfaces.SwInterfaceAddDelAddress) CrashTrigger {
 	i := v.at(uint32(m.SwIfIndex))
 	if i == nil || m.DelAll {

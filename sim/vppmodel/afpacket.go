@@ -14,7 +14,8 @@ type afPacket struct {
 	id       uint64 // of the Linux device it was bound to, 0 where the Host cannot tell
 }
 
-// sits reports whether the device that the socket was bound to still exists. A new device of the same name is another one.
+// sits reports whether the device that the socket was bound to still exists. A new device of the same name is another
+// one.
 func (p *afPacket) sits(v *VPP) bool {
 	if v.host == nil {
 		return true
@@ -100,8 +101,8 @@ func (v *VPP) afPacketDump(*af_packet.AfPacketDump) []api.Message {
 	return out
 }
 
-// pollEvents is how many ready descriptors VPP 25.10 takes from epoll at a time; with as many of sockets that stay ready until their
-// node runs, it never gets to run one (src/vlib/file.c, vlib_file_poll).
+// pollEvents is how many ready descriptors VPP 25.10 takes from epoll at a time; with as many of sockets that stay
+// ready until their node runs, it never gets to run one (src/vlib/file.c, vlib_file_poll).
 const pollEvents = 16
 
 // afPacketCrash: one more interface makes it possible.

@@ -28,8 +28,8 @@ func ip4(a, b, c, d byte) ip_types.Address {
 	return ip_types.Address{Un: ip_types.AddressUnion{XXX_UnionData: [16]byte{a, b, c, d}}}
 }
 
-// peerCalls are the requests that wire one peer of a VXLAN mesh: tunnel, tag, membership, neighbor, MAC, three routes and one
-// into the pod table. The requests are reused between peers, as a driver may.
+// peerCalls are the requests that wire one peer of a VXLAN mesh: tunnel, tag, membership, neighbor, MAC, three routes
+// and one into the pod table. The requests are reused between peers, as a driver may.
 type peerCalls struct {
 	tunnel   vxlan.VxlanAddDelTunnelV3
 	tunnelR  vxlan.VxlanAddDelTunnelV3Reply
@@ -103,7 +103,8 @@ func TestInterfaceSize(t *testing.T) {
 	}
 }
 
-// Goal: a thousand nodes of a thousand peers fit into memory together with their agents. Method: the heap with and without one.
+// Goal: a thousand nodes of a thousand peers fit into memory together with their agents. Method: the heap with and
+// without one.
 func BenchmarkMeshNode(b *testing.B) {
 	yardstick.Beside(b)
 	const peers = 1000

@@ -15,8 +15,8 @@ const bridgeIDMax = 1<<24 - 1
 // (src/vnet/l2/l2_bd.c, bd_validate).
 const bridgeFlagsImplied = l2.BRIDGE_API_FLAG_LEARN | l2.BRIDGE_API_FLAG_FWD | l2.BRIDGE_API_FLAG_FLOOD | l2.BRIDGE_API_FLAG_UU_FLOOD
 
-// bridge is one bridge domain. MACs are keyed by its place in VPP's list (bd_index), so static ones that it leaves behind
-// belong to the next bridge that gets the place.
+// bridge is one bridge domain. MACs are keyed by its place in VPP's list (bd_index), so static ones that it leaves
+// behind belong to the next bridge that gets the place.
 type bridge struct {
 	id, at  uint32
 	flags   l2.BdFlags
@@ -57,7 +57,8 @@ func (v *VPP) bridgeAddDel(m *l2.BridgeDomainAddDelV2, r *l2.BridgeDomainAddDelV
 	return retval
 }
 
-// changeBridge: a bridge that exists is -119 whatever its flags, and so is ID 0, which always exists and cannot go (-121).
+// changeBridge: a bridge that exists is -119 whatever its flags, and so is ID 0, which always exists and cannot go
+// (-121).
 func (v *VPP) changeBridge(m *l2.BridgeDomainAddDelV2) (id uint32, retval int32) {
 	id = m.BdID
 	if id == none && m.IsAdd {
@@ -125,8 +126,8 @@ func (v *VPP) changeFlags(m *l2.BridgeFlags) (bitmap uint32, retval int32) {
 	return uint32(b.flags), ok
 }
 
-// setBridge puts an interface into a bridge, making the bridge where it is missing, or back to L3. It leaves the bridge it
-// was in first; when the new one already has a BVI and a BVI is asked for (-152), it is left in no list of members.
+// setBridge puts an interface into a bridge, making the bridge where it is missing, or back to L3. It leaves the bridge
+// it was in first; when the new one already has a BVI and a BVI is asked for (-152), it is left in no list of members.
 func (v *VPP) setBridge(m *l2.SwInterfaceSetL2Bridge) int32 {
 	i := v.at(uint32(m.RxSwIfIndex))
 	switch {
@@ -188,8 +189,9 @@ func (v *VPP) join(b *bridge, i *iface) {
 	i.member = true
 }
 
-// leaveBridge takes an interface back to L3, with the L2 FIB entry that a BVI has for itself; others through it stay. The
-// bridge may be gone: VPP does not count an interface that gets unknown unicast, nor one that was refused as a second BVI.
+// leaveBridge takes an interface back to L3, with the L2 FIB entry that a BVI has for itself; others through it stay.
+// The bridge may be gone: VPP does not count an interface that gets unknown unicast, nor one that was refused as a
+// second BVI.
 func (v *VPP) leaveBridge(i *iface) {
 	b := v.bridges[i.bridge]
 	if b != nil && b.bvi == i.index {
@@ -273,7 +275,8 @@ func (v *VPP) memberCrash(m *l2.SwInterfaceSetL2Bridge) CrashTrigger {
 	return ""
 }
 
-// flagsCrash: ARP for an interface of unknown unicast that is not there. A bridge domain without members forwards nothing.
+// flagsCrash: ARP for an interface of unknown unicast that is not there. A bridge domain without members forwards
+// nothing.
 func (v *VPP) flagsCrash(m *l2.BridgeFlags) CrashTrigger {
 	if b := v.bridgeOf(m.BdID); m.IsSet && m.Flags&l2.BRIDGE_API_FLAG_ARP_UFWD != 0 && b != nil && b.uuFwd == none && len(b.members) > 0 {
 		return CrashARPToNowhere

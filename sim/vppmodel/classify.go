@@ -34,8 +34,9 @@ const (
 	vectorsMax = 5
 )
 
-// filters are the input ACLs of interfaces: the tables of their IPv4, IPv6 and bridged packets. VPP never forgets an interface's
-// (src/vnet/classify/in_out_acl.c): the next one with the index counts as having it, while no packet is looked at.
+// filters are the input ACLs of interfaces: the tables of their IPv4, IPv6 and bridged packets. VPP never forgets an
+// interface's (src/vnet/classify/in_out_acl.c): the next one with the index counts as having it, while no packet is
+// looked at.
 type filters struct {
 	table [3]uint32
 	acts  [3]bool
@@ -111,7 +112,8 @@ func (v *VPP) deleteClassifier(at uint32, chain bool) {
 	v.classifierAt.put(at)
 }
 
-// changeSession adds, changes or deletes one session; a deleted table is -3, a match of another length -5 in govpp's names.
+// changeSession adds, changes or deletes one session; a deleted table is -3, a match of another length -5 in govpp's
+// names.
 func (v *VPP) changeSession(m *classify.ClassifyAddDelSession) int32 {
 	c := v.classifier(m.TableIndex)
 	switch {
@@ -170,8 +172,8 @@ func (v *VPP) sessionDump(m *classify.ClassifySessionDump) []api.Message {
 	return out
 }
 
-// setFilter puts a table before an interface or takes it away. VPP takes the three tables one by one and stops at the first that
-// is refused, or that is there already; then it answers 0 and has changed nothing of the rest.
+// setFilter puts a table before an interface or takes it away. VPP takes the three tables one by one and stops at the
+// first that is refused, or that is there already; then it answers 0 and has changed nothing of the rest.
 func (v *VPP) setFilter(m *classify.InputACLSetInterface) int32 {
 	if v.at(uint32(m.SwIfIndex)) == nil {
 		return invalidIndex
@@ -239,7 +241,8 @@ const (
 	frameLength, frameLength4 = 54, 34
 )
 
-// filterOf is the place of the table that an interface's packets of a family are looked up in: in a bridge domain all frames are, in one.
+// filterOf is the place of the table that an interface's packets of a family are looked up in: in a bridge domain all
+// frames are, in one.
 func filterOf(i *iface, ip6 bool) int {
 	switch {
 	case i != nil && i.bridged:
@@ -250,7 +253,8 @@ func filterOf(i *iface, ip6 bool) int {
 	return filterIP4
 }
 
-// Admits reports whether the input ACL of an interface lets a packet of its source's family pass, by its frame's source and its own.
+// Admits reports whether the input ACL of an interface lets a packet of its source's family pass, by its frame's source
+// and its own.
 func (v *VPP) Admits(index uint32, from [6]byte, src netip.Addr) bool {
 	f := v.filters[index]
 	k := filterOf(v.at(index), src.Is6())
@@ -315,7 +319,8 @@ func (v *VPP) Senders(index uint32) []Sender {
 	return out
 }
 
-// acting is the table in a place that packets are looked up in, if it compares that many vectors from a frame's start; else nil.
+// acting is the table in a place that packets are looked up in, if it compares that many vectors from a frame's start;
+// else nil.
 func (v *VPP) acting(f *filters, place, vectors int) *classifier {
 	if !f.acts[place] {
 		return nil

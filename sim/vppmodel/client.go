@@ -35,7 +35,8 @@ func (v *VPP) Answer(client uint32, m api.Message) ([]api.Message, error) {
 // Announce hands events for clients other than InProcess to f, during the call that causes them. A nil f hears nothing.
 func (v *VPP) Announce(f func(client uint32, event api.Message)) { v.announce = f }
 
-// Forget takes a client's wish for events away, as VPP does when a connection ends. Its DHCP clients stay and tell nobody.
+// Forget takes a client's wish for events away, as VPP does when a connection ends. Its DHCP clients stay and tell
+// nobody.
 func (v *VPP) Forget(client uint32) {
 	delete(v.wantEvents, client)
 	for _, c := range v.dhcp { // in any order: each is changed alike
@@ -55,8 +56,8 @@ func (v *VPP) tellClient(client uint32, event api.Message) {
 	}
 }
 
-// tellInterface announces what has come up on an interface, or that it is there or gone, to the clients that want to know:
-// events tell what has changed, not what is (src/vnet/interface_api.c, link_state_process).
+// tellInterface announces what has come up on an interface, or that it is there or gone, to the clients that want to
+// know: events tell what has changed, not what is (src/vnet/interface_api.c, link_state_process).
 func (v *VPP) tellInterface(i *iface, risen interface_types.IfStatusFlags, deleted bool) {
 	if len(v.wantEvents) == 0 {
 		return
@@ -72,8 +73,8 @@ func (v *VPP) tellLease(at uint32, c *dhcpClient) {
 	}
 }
 
-// wantInterfaceEvents is about the client, whatever PID it gives: asking twice and not wanting what was not asked for are
-// both -31 (src/vlibapi/api_helper_macros.h, pub_sub_handler).
+// wantInterfaceEvents is about the client, whatever PID it gives: asking twice and not wanting what was not asked for
+// are both -31 (src/vlibapi/api_helper_macros.h, pub_sub_handler).
 func (v *VPP) wantInterfaceEvents(m *interfaces.WantInterfaceEvents) int32 {
 	_, wants := v.wantEvents[v.caller]
 	switch {

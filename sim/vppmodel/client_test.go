@@ -191,8 +191,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Goal: events reach their watcher in order, without a goroutine, and never block VPP. Method: more events than the channel
-// holds, then the end of VPP.
+// Goal: events reach their watcher in order, without a goroutine, and never block VPP. Method: more events than the
+// channel holds, then the end of VPP.
 func TestEvents(t *testing.T) {
 	s, ctx := newScript(), context.Background()
 	w, err := s.vpp.WatchEvent(ctx, &interfaces.SwInterfaceEvent{})

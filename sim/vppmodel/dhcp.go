@@ -51,8 +51,8 @@ func (v *VPP) dhcpConfig(m *dhcp.DHCPClientConfig) int32 {
 // Up reports whether an interface is there and up.
 func (v *VPP) Up(at uint32) bool { i := v.at(at); return i != nil && i.up }
 
-// BindLease lets an interface's DHCP client receive a lease, or lose it when the lease is zero: address and default route
-// change, and the client that asked for events is told. The error says that there is no such client.
+// BindLease lets an interface's DHCP client receive a lease, or lose it when the lease is zero: address and default
+// route change, and the client that asked for events is told. The error says that there is no such client.
 func (v *VPP) BindLease(at uint32, l Lease) error {
 	c := v.dhcp[at]
 	if c == nil || v.at(at) == nil {

@@ -8,8 +8,8 @@ import (
 // InterfaceSize is what one interface costs beside its strings and device, in bytes.
 const InterfaceSize = unsafe.Sizeof(iface{})
 
-// CheckEmpty compares the state that Text does not show with those of a fresh VPP of as many interfaces: path lists, locks and
-// counts.
+// CheckEmpty compares the state that Text does not show with those of a fresh VPP of as many interfaces: path lists,
+// locks and counts.
 func CheckEmpty(v *VPP) error {
 	fresh := New(Config{NICs: []NIC{{}}})
 	if a, b := len(v.paths.nodes)-len(v.paths.free), len(fresh.paths.nodes); a != b {

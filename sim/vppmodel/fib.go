@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// source is who added an entry; the smaller one wins. Numbers are those of VPP's fib_source_t (src/vnet/fib/fib_source.h),
-// which clients see in ip_route_v2 messages; their order is also that of VPP's priorities.
+// source is who added an entry; the smaller one wins. Numbers are those of VPP's fib_source_t
+// (src/vnet/fib/fib_source.h), which clients see in ip_route_v2 messages; their order is also that of VPP's priorities.
 type source uint8
 
 const (
@@ -37,14 +37,15 @@ func (a entry) same(b entry) bool {
 }
 
 // table is one FIB (VRF) of one family: a hash per prefix length, in compact keys. Contiv-like plans use five to eight
-// lengths, so a longest match is that many probes and an IPv4 route one slot of 16 bytes beside its share of a path list.
+// lengths, so a longest match is that many probes and an IPv4 route one slot of 16 bytes beside its share of a path
+// list.
 type table struct {
 	family family
 	id     uint32
 	at     uint32 // VPP's index of it
 	name   string
-	// api is the clients' one lock. bound counts interfaces, adjacent neighbors, lookups path lists, nat what NAT44 names it for:
-	// they lock it too.
+	// api is the clients' one lock. bound counts interfaces, adjacent neighbors, lookups path lists, nat what NAT44 names
+	// it for: they lock it too.
 	api                           bool
 	bound, adjacent, lookups, nat int
 

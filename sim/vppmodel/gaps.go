@@ -1,6 +1,7 @@
 package vppmodel
 
-// gaps are the known differences of the whole from VPP 25.10, one sentence each. Those of single messages are in their rows.
+// gaps are the known differences of the whole from VPP 25.10, one sentence each. Those of single messages are in their
+// rows.
 var gaps = []string{
 	"NAT but NAT44-ED, ACL, STN, session, punt redirect, sub-interfaces, IPIP, memif, VLAN rewrite, SR and MPLS messages are unknown.",
 	"No packet is forwarded for anybody: no MAC is learned, no neighbor resolved by ARP or ND, no entry ages, no counter counts.",

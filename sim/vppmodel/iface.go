@@ -103,8 +103,9 @@ func (v *VPP) addInterface(i *iface) {
 	v.ifaces[i.index] = i
 }
 
-// deleteInterface takes an interface away, with its tag, addresses, unnumbered state, table binding, bridge membership and
-// dynamic neighbors. It leaves static neighbors, routes and L2 FIB entries through it, and proxy ARP and DHCP state.
+// deleteInterface takes an interface away, with its tag, addresses, unnumbered state, table binding, bridge membership
+// and dynamic neighbors. It leaves static neighbors, routes and L2 FIB entries through it, and proxy ARP and DHCP
+// state.
 func (v *VPP) deleteInterface(i *iface) {
 	v.setUp(i, false)
 	v.flushNeighbors(i.index)

@@ -55,7 +55,8 @@ func (v *VPP) setMTU(m *interfaces.SwInterfaceSetMtu) int32 {
 	return ok
 }
 
-// setHardwareMTU changes the L3 MTU with the link's. It is refused where there is no Ethernet (-30) and where the driver has no say in it (-126).
+// setHardwareMTU changes the L3 MTU with the link's. It is refused where there is no Ethernet (-30) and where the
+// driver has no say in it (-126).
 func (v *VPP) setHardwareMTU(m *interfaces.HwInterfaceSetMtu) int32 {
 	i := v.at(uint32(m.SwIfIndex))
 	switch {
@@ -127,7 +128,8 @@ func (v *VPP) getTable(m *interfaces.SwInterfaceGetTable, r *interfaces.SwInterf
 	return ok
 }
 
-// interfaceDump treats index 0 like ^0: every interface, local0 first. A name filter is any part of the name, in any case.
+// interfaceDump treats index 0 like ^0: every interface, local0 first. A name filter is any part of the name, in any
+// case.
 func (v *VPP) interfaceDump(m *interfaces.SwInterfaceDump) []api.Message {
 	if at := uint32(m.SwIfIndex); !m.NameFilterValid && at != none && at != 0 {
 		i := v.at(at)

@@ -15,8 +15,8 @@ func (e *UnknownMessageError) Error() string { return "unknown message: " + e.Na
 
 func unknown(m api.Message) error { return &UnknownMessageError{m.GetMessageName(), m.GetCrcString()} }
 
-// Invoke performs a request at once and fills the reply, which must be of the request's reply type. A refusal by VPP is the
-// reply's Retval. Errors: ErrKilled, the context's, *UnknownMessageError, or a reply of the wrong type.
+// Invoke performs a request at once and fills the reply, which must be of the request's reply type. A refusal by VPP is
+// the reply's Retval. Errors: ErrKilled, the context's, *UnknownMessageError, or a reply of the wrong type.
 func (v *VPP) Invoke(ctx context.Context, req, reply api.Message) error {
 	if err := v.usable(ctx); err != nil {
 		return err
@@ -46,7 +46,8 @@ func (v *VPP) perform(req, reply api.Message) (api.Message, error) {
 	return m.answer(v, req, reply)
 }
 
-// dump returns a dump's details; false for a message that is no dump. Like VPP it answers an impossible filter with nothing.
+// dump returns a dump's details; false for a message that is no dump. Like VPP it answers an impossible filter with
+// nothing.
 func (v *VPP) dump(req api.Message) ([]api.Message, bool) {
 	m := row(req)
 	if m == nil || m.dump == nil {

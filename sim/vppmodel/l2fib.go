@@ -27,8 +27,8 @@ type macEntry struct {
 	static, filter, bvi bool
 }
 
-// l2fibAddDel: adding replaces; the interface must be in a bridge, though VPP does not ask in which; a filter needs none.
-// Deleting with an index that is not 0 must name the entry's.
+// l2fibAddDel: adding replaces; the interface must be in a bridge, though VPP does not ask in which; a filter needs
+// none. Deleting with an index that is not 0 must name the entry's.
 func (v *VPP) l2fibAddDel(m *l2.L2fibAddDel) int32 {
 	b := v.bridgeOf(m.BdID)
 	if b == nil {

@@ -22,7 +22,8 @@ type Interface struct {
 	NAT        uint8 // 1 inside, 2 outside, 4 output
 	Filtered   bool  // IPv4 packets that come in, or frames in a bridge domain, are looked up in a classifier table
 	Filtered6  bool  // IPv6 packets are
-	// Bridge is the ID of the bridge domain that lists it as a member, 0 for none. Member: it is one, of VPP's own where Bridge is 0.
+	// Bridge is the ID of the bridge domain that lists it as a member, 0 for none. Member: it is one, of VPP's own where
+	// Bridge is 0.
 	Bridge uint32
 	Member bool
 	BVI    bool
@@ -99,8 +100,8 @@ func (v *VPP) AFPacket(device string) (index uint32, ok bool) {
 	return 0, false
 }
 
-// Tunnel finds the VXLAN tunnel that takes a packet from remote to local on the usual port, whatever its encap table; of
-// several, the one with the smallest.
+// Tunnel finds the VXLAN tunnel that takes a packet from remote to local on the usual port, whatever its encap table;
+// of several, the one with the smallest.
 func (v *VPP) Tunnel(local, remote netip.Addr, vni uint32) (uint32, bool) {
 	f, src := addrOfNetip(local)
 	g, dst := addrOfNetip(remote)

@@ -16,7 +16,8 @@ type NAT struct {
 	Mappings []NATMapping
 }
 
-// NATMapping is one mapping; Port and Proto are 0 for a whole address. Identity mappings have a local without an address for each table.
+// NATMapping is one mapping; Port and Proto are 0 for a whole address. Identity mappings have a local without an
+// address for each table.
 type NATMapping struct {
 	Addr        netip.Addr
 	Port        uint16

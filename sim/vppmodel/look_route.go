@@ -33,8 +33,8 @@ type Route struct {
 	API bool
 }
 
-// Route is the longest match in a table of dst's family; false where there is no such table. A route whose interface was
-// deleted is a Drop.
+// Route is the longest match in a table of dst's family; false where there is no such table. A route whose interface
+// was deleted is a Drop.
 func (v *VPP) Route(table uint32, dst netip.Addr) (Route, bool) {
 	f, a := addrOfNetip(dst)
 	t := v.tables[f][table]
@@ -44,8 +44,8 @@ func (v *VPP) Route(table uint32, dst netip.Addr) (Route, bool) {
 	return v.lookup(t, a).look(t), true
 }
 
-// Routes yields the entries of a table that a client's source won, IPv4 first, in ascending prefix order, as configured:
-// a path whose interface was deleted still names it, as in dumps.
+// Routes yields the entries of a table that a client's source won, IPv4 first, in ascending prefix order, as
+// configured: a path whose interface was deleted still names it, as in dumps.
 func (v *VPP) Routes(table uint32) iter.Seq[Route] {
 	return func(yield func(Route) bool) {
 		for _, f := range families {
@@ -110,7 +110,8 @@ func (v *VPP) Neighbor(at uint32, a netip.Addr) ([6]byte, bool) {
 	return n.mac, found
 }
 
-// Neighbors yields static neighbors in ascending (index, address) order, IPv4 before IPv6, those on dead indices included.
+// Neighbors yields static neighbors in ascending (index, address) order, IPv4 before IPv6, those on dead indices
+// included.
 func (v *VPP) Neighbors() iter.Seq[Neighbor] {
 	return func(yield func(Neighbor) bool) {
 		for _, k := range v.neighborKeys(func(_ neighborKey, n neighbor) bool { return n.static }) {
@@ -138,8 +139,9 @@ func (v *VPP) RouteTo(table uint32, p netip.Prefix) (Route, bool) {
 	return r.look(t), true
 }
 
-// HostEntry says what any table holds for exactly one address by a client's doing: a route to it, a neighbor, or an interface's own. A
-// route to another table, or by another next hop, is none: it leads where a block is that has only this address.
+// HostEntry says what any table holds for exactly one address by a client's doing: a route to it, a neighbor, or an
+// interface's own. A route to another table, or by another next hop, is none: it leads where a block is that has only
+// this address.
 func (v *VPP) HostEntry(a netip.Addr) (what string, found bool) {
 	f, x := addrOfNetip(a)
 	p := prefix{x, f.bits()}

@@ -12,7 +12,8 @@ func (v *VPP) NATSettings() (NATSettings, bool) {
 	return NATSettings{UDP: t.UDP, TCPEstablished: t.TCPEstablished, TCPTransitory: t.TCPTransitory, ICMP: t.ICMP, Sessions: v.nat.sessions}, v.nat.on
 }
 
-// NeighborSettings are after how many seconds dynamic neighbors of a family are probed, 0 for never, and how many there may be.
+// NeighborSettings are after how many seconds dynamic neighbors of a family are probed, 0 for never, and how many there
+// may be.
 func (v *VPP) NeighborSettings(ip6 bool) (age, most uint32) {
 	l := v.neighborLimits[familyOf(ip6)]
 	return l.age, l.number

@@ -27,9 +27,9 @@ func (v *VPP) lookup(t *table, a addr) route {
 	panic("vppmodel: table without default route")
 }
 
-// adjacency picks the neighbor that may attract traffic for its own address: only one whose interface also has the covering
-// subnet, or borrows the address of the interface that has it (src/vnet/fib/fib_entry_src_adj.c). shorter holds the
-// table's lengths below the entry's.
+// adjacency picks the neighbor that may attract traffic for its own address: only one whose interface also has the
+// covering subnet, or borrows the address of the interface that has it (src/vnet/fib/fib_entry_src_adj.c). shorter
+// holds the table's lengths below the entry's.
 func (v *VPP) adjacency(t *table, p prefix, e entry, shorter []uint8) (entry, bool) {
 	cover, ok := v.coverInterface(t, p, shorter)
 	if !ok {

@@ -10,7 +10,8 @@ import (
 // message is one row of the table: a request that the model answers.
 type message struct {
 	Exchange
-	// answer performs a plain request, dump returns a dump's details with what ends a dump of the newer kind; one of them is nil.
+	// answer performs a plain request, dump returns a dump's details with what ends a dump of the newer kind; one of them
+	// is nil.
 	answer func(v *VPP, req, reply api.Message) (api.Message, error)
 	dump   func(v *VPP, req api.Message) []api.Message
 	// trigger says what a real VPP would die of; nil: of nothing.
@@ -132,6 +133,6 @@ var rows = func() map[uintptr]*message {
 	return m
 }()
 
-// typeOf identifies a message's type. A map finds a number in a third of the time that it needs for a reflect.Type, and every
-// request of a simulated cluster is looked up.
+// typeOf identifies a message's type. A map finds a number in a third of the time that it needs for a reflect.Type, and
+// every request of a simulated cluster is looked up.
 func typeOf(m api.Message) uintptr { return reflect.ValueOf(reflect.TypeOf(m)).Pointer() }

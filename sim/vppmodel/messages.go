@@ -18,8 +18,8 @@ import (
 	"go.fd.io/govpp/binapi/vxlan"
 )
 
-// messages is everything that the model answers, an object's messages together: what its reply is, the handler, what a real VPP
-// would die of (dies), and where the model differs (but). The handlers are in their objects' files.
+// messages is everything that the model answers, an object's messages together: what its reply is, the handler, what a
+// real VPP would die of (dies), and where the model differs (but). The handlers are in their objects' files.
 var messages = []message{
 	// The process: process.go.
 	filled(reads, (*VPP).controlPing),
@@ -152,7 +152,8 @@ type Exchange struct {
 	Reply api.Message
 }
 
-// Exchanges returns everything that the model answers, in a fixed order. The caller may keep the slice, not change messages.
+// Exchanges returns everything that the model answers, in a fixed order. The caller may keep the slice, not change
+// messages.
 func Exchanges() []Exchange {
 	all := make([]Exchange, len(messages))
 	for i := range messages {
@@ -166,8 +167,8 @@ func Events() []api.Message {
 	return []api.Message{&interfaces.SwInterfaceEvent{}, &dhcp.DHCPComplEvent{}}
 }
 
-// Gaps returns the known differences from VPP 25.10, one sentence each, in a fixed order: those of the whole, then those of
-// messages. The caller may keep the slice.
+// Gaps returns the known differences from VPP 25.10, one sentence each, in a fixed order: those of the whole, then
+// those of messages. The caller may keep the slice.
 func Gaps() []string {
 	all := slices.Clone(gaps)
 	for i := range messages {

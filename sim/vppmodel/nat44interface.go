@@ -73,8 +73,8 @@ func sideOf(flags nat_types.NatConfigFlags) natSides {
 	return natOutside
 }
 
-// natFeature puts an interface on a side. A side that it has is fine again; to take one away from an interface that has only the
-// other takes the interface away whole (nat44_ed_del_interface).
+// natFeature puts an interface on a side. A side that it has is fine again; to take one away from an interface that has
+// only the other takes the interface away whole (nat44_ed_del_interface).
 func (v *VPP) natFeature(m *nat44_ed.Nat44InterfaceAddDelFeature) int32 {
 	n, at := &v.nat, uint32(m.SwIfIndex)
 	side := sideOf(m.Flags)
@@ -183,7 +183,8 @@ type natAddress struct {
 	table uint32 // ^0: of every table
 }
 
-// natAddresses adds or deletes a range of addresses, up to the first that is refused. A range that ends before it begins is empty.
+// natAddresses adds or deletes a range of addresses, up to the first that is refused. A range that ends before it
+// begins is empty.
 func (v *VPP) natAddresses(m *nat44_ed.Nat44AddDelAddressRange) int32 {
 	first, last := addrOfIP4(m.FirstIPAddress), addrOfIP4(m.LastIPAddress)
 	if first.hi > last.hi {

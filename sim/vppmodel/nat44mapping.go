@@ -31,8 +31,8 @@ type natMapping struct {
 	flags    nat_types.NatConfigFlags
 	identity bool
 	affinity uint32
-	// kept are locals that were taken away under the affinity of clients, who are sent there still: only the whole mapping's end flushes
-	// whom they keep (nat_affinity_flush_service, src/plugins/nat/nat44-ed/nat44_ed.c).
+	// kept are locals that were taken away under the affinity of clients, who are sent there still: only the whole
+	// mapping's end flushes whom they keep (nat_affinity_flush_service, src/plugins/nat/nat44-ed/nat44_ed.c).
 	kept    []natLocal
 	tag     string
 	locals  []*natLocal // by VPP's pool index; nil where free
@@ -173,8 +173,8 @@ func (v *VPP) identityDump(*nat44_ed.Nat44IdentityMappingDump) []api.Message {
 	return out
 }
 
-// balance adds or deletes a load balancing mapping. Two locals are the least, and they may be the same. One that is not for
-// packets from the outside alone needs its address among those of NAT.
+// balance adds or deletes a load balancing mapping. Two locals are the least, and they may be the same. One that is not
+// for packets from the outside alone needs its address among those of NAT.
 func (v *VPP) balance(m *nat44_ed.Nat44AddDelLbStaticMapping) int32 {
 	n := &v.nat
 	k := natKey{addrOfIP4(m.ExternalAddr), m.ExternalPort, m.Protocol}

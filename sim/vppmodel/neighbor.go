@@ -137,8 +137,8 @@ func (v *VPP) on(index uint32) []neighborKey {
 	return ks
 }
 
-// moveNeighbors follows an interface to another table; the entries there are fresh, and alive if they were dead. A neighbor
-// that was to have no entry gets one now: VPP forgets that wish (ip_neighbor_walk_table_bind).
+// moveNeighbors follows an interface to another table; the entries there are fresh, and alive if they were dead. A
+// neighbor that was to have no entry gets one now: VPP forgets that wish (ip_neighbor_walk_table_bind).
 func (v *VPP) moveNeighbors(index uint32, from, to *table) {
 	for _, k := range v.on(index) {
 		if k.family == from.family {
@@ -227,7 +227,8 @@ func (v *VPP) neighborConfigGet(m *ip_neighbor.IPNeighborConfigGet, r *ip_neighb
 	return ok
 }
 
-// neighborCrash: neighbors of interfaces without Ethernet, and addresses that have a static one on an interface that is gone.
+// neighborCrash: neighbors of interfaces without Ethernet, and addresses that have a static one on an interface that is
+// gone.
 func (v *VPP) neighborCrash(m *ip_neighbor.IPNeighborAddDel) CrashTrigger {
 	n := &m.Neighbor
 	i := v.at(uint32(n.SwIfIndex))

@@ -39,8 +39,8 @@ func (p *path) via(index uint32) bool {
 
 func (p *path) locksTable() bool { return p.kind == pathLookup || p.kind == pathRecursive }
 
-// like reports whether VPP takes two paths for the same one; weight and preference do not count, and neither does what a
-// path does that drops or receives (src/vnet/fib/fib_path.c, fib_path_cmp).
+// like reports whether VPP takes two paths for the same one; weight and preference do not count, and neither does what
+// a path does that drops or receives (src/vnet/fib/fib_path.c, fib_path_cmp).
 func (p path) like(q path) bool {
 	p.preference = q.preference
 	return p.compare(q) == 0
@@ -68,8 +68,8 @@ func (p path) compareGiven(q path, f family, pfx prefix) int {
 	return cmp.Compare(p.fib, q.fib)
 }
 
-// compare is the order within a list (fib_path_cmp_for_sort). Paths that drop are all equal, and so are those that receive:
-// they stay as they came.
+// compare is the order within a list (fib_path_cmp_for_sort). Paths that drop are all equal, and so are those that
+// receive: they stay as they came.
 func (p path) compare(q path) int {
 	c := cmp.Or(cmp.Compare(p.preference, q.preference), cmp.Compare(p.kind.rank(), q.kind.rank()), cmp.Compare(p.family, q.family))
 	if c != 0 || p.kind.rank() == pathDrop || p.kind == pathLocal {
@@ -86,9 +86,9 @@ func (k pathKind) rank() pathKind {
 	return k
 }
 
-// pathStore holds lists of paths. Routes with the same paths share one list, as in VPP (src/vnet/fib/fib_path_list.c), and
-// for the same reason with the same consequence: a list whose interface was deleted is dead for good, and a new route
-// with the same paths joins the dead list for as long as any route still uses it.
+// pathStore holds lists of paths. Routes with the same paths share one list, as in VPP (src/vnet/fib/fib_path_list.c),
+// and for the same reason with the same consequence: a list whose interface was deleted is dead for good, and a new
+// route with the same paths joins the dead list for as long as any route still uses it.
 type pathStore struct {
 	nodes []pathNode // 0 is no list
 	free  []uint32
@@ -203,7 +203,8 @@ func (s *pathStore) kill(index uint32) {
 	}
 }
 
-// hold returns the list of these paths with one more reference. A new list locks the tables that it looks packets up in.
+// hold returns the list of these paths with one more reference. A new list locks the tables that it looks packets up
+// in.
 func (v *VPP) hold(paths []path) uint32 {
 	list := v.paths.find(paths)
 	if list == 0 {

@@ -119,8 +119,8 @@ func deletion(name string) string {
 	return name
 }
 
-// Goal: nothing is left in any table once everything was deleted in the right order, whatever happened before.
-// Method: random calls of every kind over a few objects, then the deletions that a careful client would make; the text of the
+// Goal: nothing is left in any table once everything was deleted in the right order, whatever happened before. Method:
+// random calls of every kind over a few objects, then the deletions that a careful client would make; the text of the
 // VPP is that of one on which nothing ever happened.
 func TestCleanDeletionLeavesNothing(t *testing.T) {
 	fresh := newScript().vpp.Text()

@@ -8,7 +8,8 @@ import (
 	"go.fd.io/govpp/binapi/arp"
 )
 
-// proxyRange names its table by place, as VPP does: when that table goes, the range belongs to the next one at its place.
+// proxyRange names its table by place, as VPP does: when that table goes, the range belongs to the next one at its
+// place.
 type proxyRange struct {
 	place     uint32
 	low, high addr
@@ -34,8 +35,8 @@ func (v *VPP) proxyARPAddDel(m *arp.ProxyArpAddDel) int32 {
 	return ok
 }
 
-// proxyARPEnable remembers by index and forgets nothing when the interface goes: VPP then believes that the next owner of
-// the index has proxy ARP on (src/vnet/arp/arp_proxy.c).
+// proxyARPEnable remembers by index and forgets nothing when the interface goes: VPP then believes that the next owner
+// of the index has proxy ARP on (src/vnet/arp/arp_proxy.c).
 func (v *VPP) proxyARPEnable(m *arp.ProxyArpIntfcEnableDisable) int32 {
 	if v.at(uint32(m.SwIfIndex)) == nil {
 		return invalidIndex

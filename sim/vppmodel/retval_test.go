@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// base is what every line of the table below starts from: two tables, two loopbacks with an address each, a tap, an AF_PACKET
-// interface, a bridge with a BVI and a tunnel, one neighbor, one MAC.
+// base is what every line of the table below starts from: two tables, two loopbacks with an address each, a tap, an
+// AF_PACKET interface, a bridge with a BVI and a tunnel, one neighbor, one MAC.
 const base = `table add 1
 loop
 addr add loop0 10.0.0.1/24
@@ -24,8 +24,9 @@ l2fib add 1 02:00:00:00:00:20 vxlan_tunnel5
 proxy add 0 10.0.0.2 10.0.0.9
 dhcp add GigabitEthernet0/8/0`
 
-// Goal: every return code that a client of these messages must know, and every repeat and missing deletion of the idempotence
-// list. Method: one call on a fresh VPP in the same state; the want is the retval, with what the reply carries beside it.
+// Goal: every return code that a client of these messages must know, and every repeat and missing deletion of the
+// idempotence list. Method: one call on a fresh VPP in the same state; the want is the retval, with what the reply
+// carries beside it.
 func TestReturnCodes(t *testing.T) {
 	for _, c := range []struct{ call, want string }{
 		// Repeats that are fine.

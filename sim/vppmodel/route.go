@@ -17,8 +17,8 @@ type routeChange struct {
 	src                uint8
 }
 
-// routeAddDel follows src/vnet/ip/ip_api.c and src/vnet/fib/fib_api.c, the order of checks included: table, then each path
-// (also when deleting), then prefix length, then number of paths. Deleting what is not there is success.
+// routeAddDel follows src/vnet/ip/ip_api.c and src/vnet/fib/fib_api.c, the order of checks included: table, then each
+// path (also when deleting), then prefix length, then number of paths. Deleting what is not there is success.
 func (v *VPP) routeAddDel(c routeChange) (retval int32, statsIndex uint32) {
 	f, a := decode(c.prefix.Address)
 	t := v.tables[f][c.table]
@@ -71,8 +71,8 @@ func (v *VPP) routeAddDel(c routeChange) (retval int32, statsIndex uint32) {
 	return ok, list
 }
 
-// setRoute makes the paths those of one source. The new list is found before the old one is let go: a dead list is joined
-// again by the very route that holds it.
+// setRoute makes the paths those of one source. The new list is found before the old one is let go: a dead list is
+// joined again by the very route that holds it.
 func (v *VPP) setRoute(t *table, pfx prefix, src source, paths []path) uint32 {
 	if len(paths) > 1 {
 		slices.SortStableFunc(paths, path.compare)
@@ -161,8 +161,8 @@ func (v *VPP) decodeNormal(p path, m *fib_types.FibPath) (path, int32) {
 	return p, ok
 }
 
-// fit adapts a path to its route as fib_table_route_path_fixup does: a host route out of an interface is adjacent to its
-// own address, and a recursive path through its own prefix, as that was given, is a drop.
+// fit adapts a path to its route as fib_table_route_path_fixup does: a host route out of an interface is adjacent to
+// its own address, and a recursive path through its own prefix, as that was given, is a drop.
 func (p *path) fit(f family, pfx prefix, given addr) {
 	switch {
 	case p.kind == pathAttached && pfx.bits == f.bits():
@@ -172,8 +172,8 @@ func (p *path) fit(f family, pfx prefix, given addr) {
 	}
 }
 
-// withMembers returns a source's present paths and those of more that are not among them (fib_path_list_copy_and_path_add:
-// the new ones are not compared with each other).
+// withMembers returns a source's present paths and those of more that are not among them
+// (fib_path_list_copy_and_path_add: the new ones are not compared with each other).
 func (v *VPP) withMembers(t *table, pfx prefix, src source, more []path) []path {
 	e, found := t.sourced(pfx, src)
 	if !found {
@@ -189,8 +189,8 @@ func (v *VPP) withMembers(t *table, pfx prefix, src source, more []path) []path 
 	return all
 }
 
-// withoutMembers returns a source's present paths, each of less taken away once; the last one moves to its place, as VPP's
-// vectors do, which shows where the order of equal paths is concerned.
+// withoutMembers returns a source's present paths, each of less taken away once; the last one moves to its place, as
+// VPP's vectors do, which shows where the order of equal paths is concerned.
 func (v *VPP) withoutMembers(t *table, pfx prefix, src source, less []path) []path {
 	e, found := t.sourced(pfx, src)
 	if !found {

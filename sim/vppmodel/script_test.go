@@ -29,8 +29,8 @@ import (
 
 const none = 1<<32 - 1
 
-// script drives a VPP through govpp's generated clients with one short line per call: the stories and the table of return
-// codes share it. Interfaces go by VPP's name, or by #index.
+// script drives a VPP through govpp's generated clients with one short line per call: the stories and the table of
+// return codes share it. Interfaces go by VPP's name, or by #index.
 type script struct {
 	vpp  *vppmodel.VPP
 	host *fakeHost
@@ -47,7 +47,8 @@ func newScript() *script {
 
 var errNoNamespace = errors.New("no such namespace")
 
-// fakeHost is the machine below: devices in VPP's namespace by name with their identity, and taps by namespace and name.
+// fakeHost is the machine below: devices in VPP's namespace by name with their identity, and taps by namespace and
+// name.
 type fakeHost struct {
 	links map[string]uint64
 	taps  []string

@@ -59,8 +59,9 @@ func (v *VPP) tableV2(m *ip.IPTableAddDelV2) int32 { return v.tableAddDel(m.IsAd
 
 func (v *VPP) tableV1(m *ip.IPTableAddDel) int32 { return v.tableAddDel(m.IsAdd, &m.Table) }
 
-// tableAddDel: adding twice is fine, one delete undoes all adds, a table that is missing is deleted with success, and table
-// 0 is ignored. Routes stay while anything else locks the table (src/vnet/ip/ip_api.c, ip_table_create and _delete).
+// tableAddDel: adding twice is fine, one delete undoes all adds, a table that is missing is deleted with success, and
+// table 0 is ignored. Routes stay while anything else locks the table (src/vnet/ip/ip_api.c, ip_table_create and
+// _delete).
 func (v *VPP) tableAddDel(isAdd bool, m *ip.IPTable) int32 {
 	if m.TableID == 0 {
 		return ok

@@ -8,9 +8,9 @@ import (
 	"go.fd.io/govpp/binapi/l2"
 )
 
-// Text is the whole state, one object a line, in a fixed order: interfaces, tables with their routes, neighbors, bridges,
-// L2 FIB, proxy ARP, DHCP. Equal states have equal texts. What every VPP has (local0, table 0, default entries of tables) is
-// left out while it is as it started.
+// Text is the whole state, one object a line, in a fixed order: interfaces, tables with their routes, neighbors,
+// bridges, L2 FIB, proxy ARP, DHCP. Equal states have equal texts. What every VPP has (local0, table 0, default entries
+// of tables) is left out while it is as it started.
 func (v *VPP) Text() string { return string(v.AppendText(nil)) }
 
 // AppendText appends what Text returns.

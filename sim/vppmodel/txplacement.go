@@ -5,9 +5,9 @@ import (
 	interfaces "go.fd.io/govpp/binapi/interface"
 )
 
-// txPlacementGet is a dump of the newer kind, which ends with a reply and a cursor of its own instead of a ping: one queue
-// per NIC, tap and AF_PACKET interface, on thread 0. Without any queue at all it is -6, on an interface without one -7. The
-// cursor is where the next request would go on: behind the last queue (src/vnet/interface_api.c).
+// txPlacementGet is a dump of the newer kind, which ends with a reply and a cursor of its own instead of a ping: one
+// queue per NIC, tap and AF_PACKET interface, on thread 0. Without any queue at all it is -6, on an interface without
+// one -7. The cursor is where the next request would go on: behind the last queue (src/vnet/interface_api.c).
 func (v *VPP) txPlacementGet(m *interfaces.SwInterfaceTxPlacementGet) []api.Message {
 	var queues, asked []*iface
 	for _, i := range v.ifaces {

@@ -5,8 +5,8 @@ import "net/netip"
 // Here is what a packet's way hangs on beside the tables that Route, Bridge and MAC show: what VPP keeps of their
 // history, and where it may do otherwise than they say. It is for comparisons with a real VPP (scenarios/walk, Policy).
 
-// Resolved reports whether VPP keeps a host entry for an address of a table because something resolves through it: a tunnel's
-// far end, or a recursive next hop.
+// Resolved reports whether VPP keeps a host entry for an address of a table because something resolves through it: a
+// tunnel's far end, or a recursive next hop.
 func (v *VPP) Resolved(table uint32, to netip.Addr) bool {
 	f, a := addrOfNetip(to)
 	for _, i := range v.ifaces {
@@ -28,13 +28,15 @@ func (v *VPP) Resolved(table uint32, to netip.Addr) bool {
 // Unflooded reports whether nothing is flooded to an interface although a bridge domain lists it: it was a BVI once.
 func (v *VPP) Unflooded(at uint32) bool { return v.unflooded[at] }
 
-// Doubtful reports whether VPP may do something else with an address than its table says: with several paths it balances; a path
-// whose interface was deleted comes to life again at times when another interface has its index; and a neighbor may attract its
-// traffic although its subnet is routed by a next hop behind the same interface, where only the neighbor changed since
-// (src/vnet/fib/fib_entry_src_adj.c: fib_entry_src_adj_activate asks for an attached cover, fib_entry_src_adj_reactivate does not).
+// Doubtful reports whether VPP may do something else with an address than its table says: with several paths it
+// balances; a path whose interface was deleted comes to life again at times when another interface has its index; and a
+// neighbor may attract its traffic although its subnet is routed by a next hop behind the same interface, where only
+// the neighbor changed since (src/vnet/fib/fib_entry_src_adj.c: fib_entry_src_adj_activate asks for an attached cover,
+// fib_entry_src_adj_reactivate does not).
 //
-// hop: the address is a recursive next hop or a tunnel's far end. VPP keeps a host entry for those: where a neighbor has one that
-// attracts no traffic, VPP takes that one and sends nothing, or the route behind it, as the order of their coming has it.
+// hop: the address is a recursive next hop or a tunnel's far end. VPP keeps a host entry for those: where a neighbor
+// has one that attracts no traffic, VPP takes that one and sends nothing, or the route behind it, as the order of their
+// coming has it.
 func (v *VPP) Doubtful(table uint32, to netip.Addr, hop bool) bool {
 	f, a := addrOfNetip(to)
 	t := v.tables[f][table]

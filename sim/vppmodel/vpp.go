@@ -73,10 +73,11 @@ type Config struct {
 	// NoNamespace is what an error of Host.TapCreate wraps when the namespace does not exist (retval -12).
 	// Every other error is retval -13.
 	NoNamespace error
-	// Crash is told of every request that a real VPP 25.10 would die of, before the model performs it all the same. nil: nobody
-	// is, and it costs nothing.
+	// Crash is told of every request that a real VPP 25.10 would die of, before the model performs it all the same. nil:
+	// nobody is, and it costs nothing.
 	Crash func(CrashTrigger, api.Message)
-	// Leasing is told of every DHCP client that comes or goes, by its interface; whoever has a server answers by BindLease.
+	// Leasing is told of every DHCP client that comes or goes, by its interface; whoever has a server answers by
+	// BindLease.
 	Leasing func(at uint32, wanted bool)
 }
 
@@ -88,13 +89,15 @@ type NIC struct {
 	MAC [6]byte
 	// Driver is the interface_dev_type of dumps; empty becomes "dpdk".
 	Driver string
-	// MTU is what the hardware carries, in bytes of the IP packet; 0 becomes 9000. VPP's own MTU of the interface is 9000 all the same.
+	// MTU is what the hardware carries, in bytes of the IP packet; 0 becomes 9000. VPP's own MTU of the interface is 9000
+	// all the same.
 	MTU uint16
 }
 
 // Host is what VPP does to the machine below it. Namespaces are absolute paths; the empty one is VPP's own.
 type Host interface {
-	// TapCreate makes a tap's Linux end, up. A zero MAC is the host's choice, an MTU of 0 the kernel's default (1500 bytes).
+	// TapCreate makes a tap's Linux end, up. A zero MAC is the host's choice, an MTU of 0 the kernel's default (1500
+	// bytes).
 	TapCreate(netns, name string, mac [6]byte, mtu uint32) error
 	// TapDelete removes it; a namespace or link that is gone is success.
 	TapDelete(netns, name string)
@@ -105,15 +108,15 @@ type Host interface {
 	LinkMAC(name string) [6]byte
 }
 
-// tapAddresser is a Host that also gives a tap's Linux end the addresses and gateways of the tap's request, in that order.
-// Any error fails the creation with retval -145.
+// tapAddresser is a Host that also gives a tap's Linux end the addresses and gateways of the tap's request, in that
+// order. Any error fails the creation with retval -145.
 type tapAddresser interface {
 	TapAddress(netns, name string, p netip.Prefix) error
 	TapGateway(netns, name string, gw netip.Addr) error
 }
 
-// linkIdentifier is a Host that can tell a device from a later one of the same name. An AF_PACKET interface is bound to the
-// device that it was created on: with a Host that can tell, View shows no device below it once that one is gone.
+// linkIdentifier is a Host that can tell a device from a later one of the same name. An AF_PACKET interface is bound to
+// the device that it was created on: with a Host that can tell, View shows no device below it once that one is gone.
 type linkIdentifier interface {
 	// LinkID is never 0 for a link that exists, and never the same for two links.
 	LinkID(name string) uint64
@@ -157,8 +160,8 @@ func (v *VPP) PID() uint32 { return v.pid }
 // Writes counts state-changing requests that were answered with retval 0, repeats that changed nothing included.
 func (v *VPP) Writes() int64 { return v.writes }
 
-// Kill ends the process: every later call is ErrKilled, watchers' channels close, and taps vanish from the host unless they
-// were created persistent. AF_PACKET leaves its devices as they are.
+// Kill ends the process: every later call is ErrKilled, watchers' channels close, and taps vanish from the host unless
+// they were created persistent. AF_PACKET leaves its devices as they are.
 func (v *VPP) Kill() {
 	if v.killed {
 		return
@@ -181,7 +184,8 @@ func (v *VPP) Kill() {
 // Killed reports whether Kill was called.
 func (v *VPP) Killed() bool { return v.killed }
 
-// drawMAC returns the MAC that VPP would draw: 02:fe and four bytes that depend on PID and on how many were drawn before.
+// drawMAC returns the MAC that VPP would draw: 02:fe and four bytes that depend on PID and on how many were drawn
+// before.
 func (v *VPP) drawMAC() mac {
 	v.random++
 	x := uint64(v.pid)<<32 + v.random

@@ -23,8 +23,8 @@ type vxlanTunnel struct {
 	slot             uint32 // in VPP's pool of tunnels
 }
 
-// tunnelKey is how VPP tells tunnels apart. The destination port is no part of it; neither is the source address of an IPv6
-// tunnel, nor of one to a multicast group (src/plugins/vxlan/vxlan.c).
+// tunnelKey is how VPP tells tunnels apart. The destination port is no part of it; neither is the source address of an
+// IPv6 tunnel, nor of one to a multicast group (src/plugins/vxlan/vxlan.c).
 type tunnelKey struct {
 	src, dst   addr
 	vni, encap uint32
@@ -95,7 +95,8 @@ func (v *VPP) vxlanAddDel(m *vxlan.VxlanAddDelTunnelV3, r *vxlan.VxlanAddDelTunn
 	return retval
 }
 
-// changeTunnel checks in VPP's order: table, families, equal ends, multicast interface, then the key. A new tunnel is up.
+// changeTunnel checks in VPP's order: table, families, equal ends, multicast interface, then the key. A new tunnel is
+// up.
 func (v *VPP) changeTunnel(m *vxlan.VxlanAddDelTunnelV3) (at uint32, retval int32) {
 	f, src := decode(m.SrcAddress)
 	g, dst := decode(m.DstAddress)

@@ -21,7 +21,8 @@ type watcher struct {
 }
 
 // WatchEvent watches sw_interface_event (once want_interface_events is on) or dhcp_compl_event. The channel is buffered
-// and filled during the calls that cause events: there is no goroutine, so a done context ends the watch with the next event.
+// and filled during the calls that cause events: there is no goroutine, so a done context ends the watch with the next
+// event.
 func (v *VPP) WatchEvent(ctx context.Context, event api.Message) (api.Watcher, error) {
 	if v.killed {
 		return nil, ErrKilled

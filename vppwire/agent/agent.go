@@ -28,8 +28,8 @@ type Agent struct {
 	podCIDRs []netip.Prefix
 	told     netip.Prefix // OwnAddress
 	nics     []string     // VPP's, in its order
-	// podsListed: the pods have been told once. permitted: every source of desired state has reported. incomplete: that the store
-	// has not has been logged.
+	// podsListed: the pods have been told once. permitted: every source of desired state has reported. incomplete: that
+	// the store has not has been logged.
 	podsListed, permitted, incomplete bool
 
 	journal journal
@@ -64,7 +64,8 @@ type core struct {
 	out   []Effect
 	todo  todo
 
-	// zone is the own Node object's, for services. mgmt are its addresses, hosts those of the host's own links, as last told.
+	// zone is the own Node object's, for services. mgmt are its addresses, hosts those of the host's own links, as last
+	// told.
 	zone        string
 	mgmt, hosts []netip.Addr
 
@@ -93,8 +94,8 @@ const (
 	todoJournal                   // a failed write is due again
 )
 
-// New returns an agent that waits for Restored. Defaults are applied to a copy of cfg; what Validate refuses is an error.
-// The allocator must be fresh: the journal fills it.
+// New returns an agent that waits for Restored. Defaults are applied to a copy of cfg; what Validate refuses is an
+// error. The allocator must be fresh: the journal fills it.
 func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
 	cfg.NodeConfig = slices.Clone(cfg.NodeConfig)
 	cfg.ApplyDefaults()
@@ -127,8 +128,8 @@ func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
 	return a, nil
 }
 
-// Step takes one event at one time and returns what has to be done because of it, in order. The package's documentation says what
-// the caller owes and gets. An event of an unknown type panics.
+// Step takes one event at one time and returns what has to be done because of it, in order. The package's documentation
+// says what the caller owes and gets. An event of an unknown type panics.
 func (a *Agent) Step(now time.Time, ev Event) []Effect {
 	a.now = a.Time(now)
 	clear(a.out)
@@ -336,7 +337,8 @@ func (a *Agent) alarmed() {
 	}
 }
 
-// setAlarm finds the earliest of our own deadlines; the Session's are added in wake. An alarm that is due stays: what it was set for is done first.
+// setAlarm finds the earliest of our own deadlines; the Session's are added in wake. An alarm that is due stays: what
+// it was set for is done first.
 func (a *Agent) setAlarm() {
 	if due(a.alarm, a.now) {
 		return
@@ -374,9 +376,10 @@ func (a *Agent) vppIsUp(e VPPUp) {
 	a.wire.Connect(e.PID)
 }
 
-// permit allows deletes in the dataplane once everything that could want an object has said so: the journal, the ranges,
-// our own ID and address, the node list, the node records, the pod list and, where they are ours, the services. A store that has lost its data does not say who is
-// there: what leads to nodes that have not written their records again is left alone until they have, or their Node objects are gone.
+// permit allows deletes in the dataplane once everything that could want an object has said so: the journal, the
+// ranges, our own ID and address, the node list, the node records, the pod list and, where they are ours, the services.
+// A store that has lost its data does not say who is there: what leads to nodes that have not written their records
+// again is left alone until they have, or their Node objects are gone.
 func (a *Agent) permit() {
 	if a.permitted || !a.podsListed || !a.ids.NodesKnown() || !a.ids.RecordsKnown() || a.node.ID == 0 || !a.servicesKnown() {
 		return

@@ -54,7 +54,8 @@ func (p *pods) podAdd(e PodAdd) {
 	}
 }
 
-// patience begins for an ADD that an earlier life began, whose attachment stands in the journal and perhaps nowhere else.
+// patience begins for an ADD that an earlier life began, whose attachment stands in the journal and perhaps nowhere
+// else.
 func (p *pods) patience(t *attachment) {
 	if len(t.adds) == 0 || slices.Contains(p.underway, t) {
 		return
@@ -86,7 +87,8 @@ func (p *pods) beginAgain(t *attachment, s Sandbox, e PodAdd) *attachment {
 	return t.again
 }
 
-// admitPods goes through waiting ADDs in their order. What only people, or the end of another node, can end is not waited for.
+// admitPods goes through waiting ADDs in their order. What only people, or the end of another node, can end is not
+// waited for.
 func (p *pods) admitPods() {
 	hopeless := p.rest.hopeless()
 	if len(p.waiting) == 0 || p.rest.notReady() != "" && hopeless.Code == 0 {
@@ -105,8 +107,8 @@ func (p *pods) admitPods() {
 	}
 }
 
-// hopeless is what ADDs are answered that need not wait: there is no ID for the node, or no room for it in the address ranges. The zero Answer:
-// there may be soon.
+// hopeless is what ADDs are answered that need not wait: there is no ID for the node, or no room for it in the address
+// ranges. The zero Answer: there may be soon.
 func (a *Agent) hopeless() Answer {
 	switch why := a.unfit(); {
 	case why != "":
@@ -117,7 +119,8 @@ func (a *Agent) hopeless() Answer {
 	return Answer{}
 }
 
-// unfit says why the node's ID has no room in the address ranges; empty when it has, or had in older ones that are known.
+// unfit says why the node's ID has no room in the address ranges; empty when it has, or had in older ones that are
+// known.
 func (a *Agent) unfit() string {
 	if a.node.ID != 0 || a.ids.Acting() == 0 || !a.ranges.known || a.ranges.mineOK {
 		return ""
@@ -152,7 +155,8 @@ func (a *Agent) notReady() string {
 	return ""
 }
 
-// admit gives an ADD its address, unless older sandboxes of its pod, or whoever had the address that it brings, have to go first.
+// admit gives an ADD its address, unless older sandboxes of its pod, or whoever had the address that it brings, have to
+// go first.
 func (p *pods) admit(t *attachment) {
 	if k, ok := t.pod(); ok {
 		older := slices.Clone(p.byPod[k])
@@ -187,8 +191,8 @@ func (p *pods) admit(t *attachment) {
 	p.journal.persist(list, journalWaiter{what: stepAttach, att: t})
 }
 
-// allocate gives t an address of each family, or none. The family that had none last is asked first: an address of the other one that is
-// given back would cool, and after some tries there would be none of either.
+// allocate gives t an address of each family, or none. The family that had none last is asked first: an address of the
+// other one that is given back would cool, and after some tries there would be none of either.
 func (p *pods) allocate(t *attachment) (records []ipam.Record, err error) {
 	pools := p.rest.pools()
 	order := [...]int{0, 1}
@@ -288,8 +292,8 @@ func (p *pods) attachWritten(t *attachment) {
 	p.wirePod(t)
 }
 
-// attachFailed undoes an attachment that could not be written; false when it is being removed already. It is forgotten when
-// the disk has certainly forgotten it.
+// attachFailed undoes an attachment that could not be written; false when it is being removed already. It is forgotten
+// when the disk has certainly forgotten it.
 func (p *pods) attachFailed(t *attachment, err error) bool {
 	if t.phase != phaseSaving {
 		return false
@@ -326,7 +330,8 @@ func (p *pods) wirePods() {
 	}
 }
 
-// standingFirst has a VPP that starts anew wired for pods that stand before it is for ADDs that were under way when the last one ended.
+// standingFirst has a VPP that starts anew wired for pods that stand before it is for ADDs that were under way when the
+// last one ended.
 func (p *pods) standingFirst() {
 	for _, t := range p.underway {
 		p.wire.Behind(t.group, t.phase == phaseWiring)
@@ -406,7 +411,8 @@ func (p *pods) judgeWiring() {
 		}
 		if !t.removing() && !p.now.Before(t.since.Add(p.cfg.AddPatience)) {
 			if why := p.rest.notReady(); p.node.ID == 0 && t.phase == phaseUp && why != "" {
-				// An earlier life gave the address, and in this one the node itself is not wired. The runtime's DEL will take it back.
+				// An earlier life gave the address, and in this one the node itself is not wired. The runtime's DEL will take it
+				// back.
 				p.answerAdds(t, Answer{Code: CodeTryAgain, Message: why})
 			}
 			// Nobody refuses: VPP is away, or the runtime waits no more. The runtime decides how long that may take.
@@ -416,8 +422,8 @@ func (p *pods) judgeWiring() {
 	}
 }
 
-// judgeRoom fails every ADD that VPP has no room for: others have to go first, and nobody knows when. An ADD that an earlier life
-// began is one of them when the runtime repeats it.
+// judgeRoom fails every ADD that VPP has no room for: others have to go first, and nobody knows when. An ADD that an
+// earlier life began is one of them when the runtime repeats it.
 func (p *pods) judgeRoom() {
 	for _, t := range p.sorted() {
 		if t.phase != phaseWiring && (t.phase != phaseUp || len(t.adds) == 0) {

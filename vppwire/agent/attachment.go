@@ -16,7 +16,8 @@ import (
 type phase uint8
 
 const (
-	// phaseWaiting: no address yet; the node is not ready or an older sandbox of the pod is in the way. Nothing is recorded.
+	// phaseWaiting: no address yet; the node is not ready or an older sandbox of the pod is in the way. Nothing is
+	// recorded.
 	phaseWaiting phase = iota
 	// phaseSaving: the address is being written to the journal.
 	phaseSaving
@@ -64,8 +65,8 @@ func (t *attachment) removing() bool { return t.phase >= phaseUnhooking }
 // recorded reports whether the allocator holds an address for the attachment.
 func (t *attachment) recorded() bool { return t.phase != phaseWaiting && t.phase != phaseErasing }
 
-// podKey is what at most one sandbox of a node may be attached for. A pod that was deleted by force may still be ending while another
-// of its name begins: the UID, where the runtime tells it, keeps them apart.
+// podKey is what at most one sandbox of a node may be attached for. A pod that was deleted by force may still be ending
+// while another of its name begins: the UID, where the runtime tells it, keeps them apart.
 type podKey struct{ namespace, name, uid, ifName string }
 
 // pod is the attachment's podKey; false when the request did not say which pod it is for.
@@ -121,7 +122,8 @@ type surroundings interface {
 	hopeless() Answer
 	// awaitedBlocks says why not all blocks that the node should have are taken; empty when they are.
 	awaitedBlocks() string
-	// pools are the allocator's pools of a pod's addresses, the primary first; one that is empty where the cluster has one family.
+	// pools are the allocator's pools of a pod's addresses, the primary first; one that is empty where the cluster has one
+	// family.
 	pools() []string
 	// trouble says why no pod can be wired now, by the agent's own time; empty when one can.
 	trouble(now time.Time) string

@@ -13,8 +13,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/story"
 )
 
-// BenchmarkStep measures what the agent itself costs for each event of pods that come and go: ns/event over all Steps of an
-// ADD and DEL cycle (requests, journal answers, dataplane calls), with the model's and the journal's time left out ("ns/op" has it in).
+// BenchmarkStep measures what the agent itself costs for each event of pods that come and go: ns/event over all Steps
+// of an ADD and DEL cycle (requests, journal answers, dataplane calls), with the model's and the journal's time left
+// out ("ns/op" has it in).
 func BenchmarkStep(b *testing.B) {
 	l := story.New(b)
 	x := l.Machine("n1")

@@ -36,12 +36,13 @@ const (
 	// DefaultAddPatience is well below the time after which container runtimes give a CNI request up (minutes), so that
 	// people read why an ADD failed instead of that it took long.
 	DefaultAddPatience = 30 * time.Second
-	// DefaultClaimPatience is enough for machines that boot after a common power failure. A cluster that starts for the first
-	// time with a node that has no agent waits as long, once.
+	// DefaultClaimPatience is enough for machines that boot after a common power failure. A cluster that starts for the
+	// first time with a node that has no agent waits as long, once.
 	DefaultClaimPatience = 2 * time.Minute
 )
 
-// HostInterconnect says how VPP is connected with the host's Linux. The zero value follows UseTAPInterfaces, as in Contiv.
+// HostInterconnect says how VPP is connected with the host's Linux. The zero value follows UseTAPInterfaces, as in
+// Contiv.
 type HostInterconnect string
 
 // Host interconnects.
@@ -51,8 +52,8 @@ const (
 	HostInterconnectNone HostInterconnect = "none"
 )
 
-// PodInterconnect says how pods are connected with VPP. The zero value follows UseTAPInterfaces: a tap where that is true, else
-// a macvlan, as VPP hangs of 16 AF_PACKET interfaces that are busy at once.
+// PodInterconnect says how pods are connected with VPP. The zero value follows UseTAPInterfaces: a tap where that is
+// true, else a macvlan, as VPP hangs of 16 AF_PACKET interfaces that are busy at once.
 type PodInterconnect string
 
 // Pod interconnects.
@@ -71,8 +72,8 @@ const (
 	ServicesVPP       Services = "vpp"
 )
 
-// Config is one node agent's configuration. The fields up to NodeConfig are contiv/vpp 2.0's under their own names; what
-// this product cannot do is refused by Validate, never ignored. The rest is ours.
+// Config is one node agent's configuration. The fields up to NodeConfig are contiv/vpp 2.0's under their own names;
+// what this product cannot do is refused by Validate, never ignored. The rest is ours.
 type Config struct {
 	// TCPChecksumOffloadDisabled turns TX checksum and segmentation offload of pods' veths off. ParseConfig assumes true
 	// where the file does not say: AF_PACKET forwards checksums that the kernel left to hardware, and TCP stalls.
@@ -93,10 +94,12 @@ type Config struct {
 	StealFirstNIC  bool
 	StealInterface string
 	STNSocketFile  string
-	// NatExternalTraffic has the sources of what pods send to outside translated to the node's address, where nodes are joined by VXLAN
-	// and VPP has a NIC and a default gateway. This and the rest of NAT are refused unless VPP serves services.
+	// NatExternalTraffic has the sources of what pods send to outside translated to the node's address, where nodes are
+	// joined by VXLAN and VPP has a NIC and a default gateway. This and the rest of NAT are refused unless VPP serves
+	// services.
 	NatExternalTraffic bool
-	// CleanupIdleNATSessions ends sessions that were idle for TCPNATSessionTimeout or OtherNATSessionTimeout; else only want of room does.
+	// CleanupIdleNATSessions ends sessions that were idle for TCPNATSessionTimeout or OtherNATSessionTimeout; else only
+	// want of room does.
 	CleanupIdleNATSessions bool
 	// TCPNATSessionTimeout and OtherNATSessionTimeout are in minutes.
 	TCPNATSessionTimeout   uint32
@@ -108,7 +111,8 @@ type Config struct {
 	IPNeighborStaleThreshold uint8
 	// MainVRFID and PodVRFID are both not 0, or 0 and 1.
 	MainVRFID, PodVRFID uint32
-	// ServiceLocalEndpointWeight is the weight of a node's own endpoints against 1 of others': they get so many times as many sessions.
+	// ServiceLocalEndpointWeight is the weight of a node's own endpoints against 1 of others': they get so many times as
+	// many sessions.
 	ServiceLocalEndpointWeight uint8
 	// DisableNATVirtualReassembly and EnablePacketTrace are refused when true.
 	DisableNATVirtualReassembly bool
@@ -126,18 +130,20 @@ type Config struct {
 	HostInterconnect HostInterconnect
 	// Services says who serves the cluster's services: kube-proxy, or VPP.
 	Services Services
-	// ExternalByHost sends what no other route leads to, services and the outside, from VPP to the host's Linux: to its kube-proxy and
-	// its routes. A gateway, where there is one, goes before it. It needs a host interconnect.
+	// ExternalByHost sends what no other route leads to, services and the outside, from VPP to the host's Linux: to its
+	// kube-proxy and its routes. A gateway, where there is one, goes before it. It needs a host interconnect.
 	ExternalByHost bool
 	// NodeIDQuarantine keeps a removed node's ID, and every address derived from it, unused for this long.
 	NodeIDQuarantine time.Duration
-	// ClaimPatience is how long a node without an ID waits for the records of other nodes that exist, where the store has no
-	// records at all. It may be new, or have lost its data; then it is filled again by those who hold IDs, and must not give
-	// one of them away before. Negative: never wait, not even where data is known to be lost.
+	// ClaimPatience is how long a node without an ID waits for the records of other nodes that exist, where the store has
+	// no records at all. It may be new, or have lost its data; then it is filled again by those who hold IDs, and must not
+	// give one of them away before. Negative: never wait, not even where data is known to be lost.
 	ClaimPatience time.Duration
-	// AddPatience is how long an ADD may wait for the node to be ready, and be refused by VPP or Linux, before it fails and is undone.
+	// AddPatience is how long an ADD may wait for the node to be ready, and be refused by VPP or Linux, before it fails
+	// and is undone.
 	AddPatience time.Duration
-	// DriftRepair is how often the agent looks at all of VPP and Linux and puts right what another hand has changed; 0: only when something calls for it.
+	// DriftRepair is how often the agent looks at all of VPP and Linux and puts right what another hand has changed; 0:
+	// only when something calls for it.
 	DriftRepair time.Duration
 	// Hooks makes the agent emit Hook effects and wait for Hooked.
 	Hooks bool
@@ -156,8 +162,8 @@ type NodeConfigSpec struct {
 	OtherVPPInterfaces []InterfaceConfig
 	// StealInterface is refused unless empty.
 	StealInterface string
-	// Gateway is the next hop of the node's default route; it overrides the ranges' default gateway. No node gets it as its own
-	// address, so the section must be the same on all nodes.
+	// Gateway is the next hop of the node's default route; it overrides the ranges' default gateway. No node gets it as
+	// its own address, so the section must be the same on all nodes.
 	Gateway string
 	// NatExternalTraffic is OR-ed with the cluster's.
 	NatExternalTraffic bool

@@ -13,9 +13,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/story"
 )
 
-// configFields says for every field of Config what it is by default, a value that is honoured and where that shows, and a
-// value that is refused with what is said about it. Goal: no field is ever ignored silently; a new field without a line
-// here fails the test.
+// configFields says for every field of Config what it is by default, a value that is honoured and where that shows, and
+// a value that is refused with what is said about it. Goal: no field is ever ignored silently; a new field without a
+// line here fails the test.
 var configFields = []struct {
 	field, byDefault string
 	// honoured is "key: value"; shows is how the parsed configuration prints there.
@@ -64,7 +64,8 @@ var configFields = []struct {
 		"ipNeighborStaleThreshold: 256", "is more than 255"},
 	{"MainVRFID", "0", "mainVRFID: 5\npodVRFID: 7", "5", func(c *Config) any { return c.Mode().MainTable },
 		"mainVRFID: 5\npodVRFID: 5", "pods need a table of their own"},
-	{"PodVRFID", "1", "podVRFID: 1", "1", func(c *Config) any { return c.Mode().PodTable }, // upstream ignores one without the other
+	// upstream ignores one without the other
+	{"PodVRFID", "1", "podVRFID: 1", "1", func(c *Config) any { return c.Mode().PodTable },
 		"podVRFID: 7", "give both, neither of them 0, or none"},
 	{"ServiceLocalEndpointWeight", "1", "services: vpp\npodInterconnect: tap\nserviceLocalEndpointWeight: 3", "3",
 		func(c *Config) any { return c.ServiceLocalEndpointWeight }, "serviceLocalEndpointWeight: 3", "kube-proxy does not weigh endpoints"},
@@ -194,7 +195,8 @@ func TestConfigContivCIDR(t *testing.T) {
 	}
 }
 
-// TestConfigNotBuilt goal: what Contiv has and is not built here is refused by name when the file is read, in one line for each.
+// TestConfigNotBuilt goal: what Contiv has and is not built here is refused by name when the file is read, in one line
+// for each.
 func TestConfigNotBuilt(t *testing.T) {
 	for text, want := range map[string]string{
 		"ipamConfig: {nodeInterconnectDHCP: true, nodeInterconnectCIDR: 192.168.16.0/24}": "ipamConfig.nodeInterconnectCIDR 192.168.16.0/24: with nodeInterconnectDHCP the DHCP server decides",

@@ -16,8 +16,8 @@ const (
 	ringMax = 32768
 )
 
-// Validate refuses what cannot work, what this product does not do and what changes nothing beside the other settings, all findings in one
-// error, each with its field. Defaults must have been applied.
+// Validate refuses what cannot work, what this product does not do and what changes nothing beside the other settings,
+// all findings in one error, each with its field. Defaults must have been applied.
 func (cfg *Config) Validate() error { return errors.Join(cfg.findings()...) }
 
 func (cfg *Config) findings() (found []error) {

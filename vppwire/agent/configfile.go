@@ -11,8 +11,8 @@ import (
 )
 
 // ParseConfig reads a configuration file in Contiv's format, applies defaults and validates. Keys are those of Config,
-// in any case; a key that does not exist, is given twice or has a value of the wrong type is an error "file:line:column:"
-// with the nearest key that exists. The name is only used in errors.
+// in any case; a key that does not exist, is given twice or has a value of the wrong type is an error
+// "file:line:column:" with the nearest key that exists. The name is only used in errors.
 func ParseConfig(file string, yaml []byte) (Config, error) {
 	cfg := Config{TCPChecksumOffloadDisabled: true}
 	d := strictyaml.Decoder{File: file, At: strictyaml.Positions{}, All: true, MayBeEmpty: true, NullIsDefault: true, GoNames: true, AnyCase: true, Known: otherNames, Scalar: duration}
@@ -37,7 +37,8 @@ func ParseConfig(file string, yaml []byte) (Config, error) {
 	return cfg, nil
 }
 
-// placed says where in the file a finding is about: it begins with a field's name, and names the one within it that it means.
+// placed says where in the file a finding is about: it begins with a field's name, and names the one within it that it
+// means.
 func placed(file string, at strictyaml.Positions, finding error) error {
 	low := strictyaml.Positions{}
 	for path, p := range at { //vppdrill:unordered each sets its own key

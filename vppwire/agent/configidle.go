@@ -5,8 +5,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
-// idleFields are this configuration's names of what mode.Config.Idle names. KeepOffload is not among them: TCPChecksumOffloadDisabled is false
-// in every Config that says nothing of it, so that only a file can mean it.
+// idleFields are this configuration's names of what mode.Config.Idle names. KeepOffload is not among them:
+// TCPChecksumOffloadDisabled is false in every Config that says nothing of it, so that only a file can mean it.
 var idleFields = map[string]string{
 	"RxRing": "TAPv2RxRingSize", "TxRing": "TAPv2TxRingSize", "StaleMinutes": "IPNeighborStaleThreshold", "External": "NatExternalTraffic",
 }
@@ -37,8 +37,8 @@ func (cfg *Config) checkIdle(refuse func(string, ...any)) {
 	}
 }
 
-// mayHaveGateway reports whether a node, or of nil any node, may be given a default gateway: where ranges come from elsewhere nobody knows before
-// they come.
+// mayHaveGateway reports whether a node, or of nil any node, may be given a default gateway: where ranges come from
+// elsewhere nobody knows before they come.
 func (cfg *Config) mayHaveGateway(n *NodeConfig) bool {
 	c := &cfg.IPAMConfig
 	if *c == (contiv.IPAMConfig{}) || c.DefaultGateway != "" {

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestContractNamesAll: the contract of Step in doc.go names every event and every effect. Method: whatever has the method event
-// or effect in the package's sources is looked for in the sections Events and Effects, as a word of its own.
+// TestContractNamesAll: the contract of Step in doc.go names every event and every effect. Method: whatever has the
+// method event or effect in the package's sources is looked for in the sections Events and Effects, as a word of its
+// own.
 func TestContractNamesAll(t *testing.T) {
 	files := token.NewFileSet()
 	doc, err := parser.ParseFile(files, "doc.go", nil, parser.ParseComments)

@@ -12,10 +12,10 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/story"
 )
 
-// TestCrashAnywhere kills the agent before and after every single effect of a node's life, one crash per run, and starts it
-// again with what its disk holds; requests that were not answered are repeated, as kubelets do. Goal: nothing that was told
-// is lost, no address ever has two owners, and in the end the node is exactly as if nothing had happened. Method:
-// exhaustive; the run without crash counts the effects and is what the others are compared with.
+// TestCrashAnywhere kills the agent before and after every single effect of a node's life, one crash per run, and
+// starts it again with what its disk holds; requests that were not answered are repeated, as kubelets do. Goal: nothing
+// that was told is lost, no address ever has two owners, and in the end the node is exactly as if nothing had happened.
+// Method: exhaustive; the run without crash counts the effects and is what the others are compared with.
 func TestCrashAnywhere(t *testing.T) {
 	calm := newCrashRun(t)
 	calm.play(-1, false)
@@ -197,7 +197,8 @@ func (r *crashRun) gone(container string) {
 	r.b.Host.RemoveNamespace(story.Netns(container))
 }
 
-// check compares the allocation state with what was told, and looks for two owners of one address in the journal's history.
+// check compares the allocation state with what was told, and looks for two owners of one address in the journal's
+// history.
 func (r *crashRun) check() {
 	a := r.b.Agent
 	if a == nil {
@@ -243,8 +244,9 @@ func (r *crashRun) end() string {
 	return out.String()
 }
 
-// TestMishapAnywhere lets each dataplane call and each store request of the same life go wrong, one per run: not done, done
-// without an answer, refused. Goal and method are those of TestCrashAnywhere; here the agent lives on and looks again.
+// TestMishapAnywhere lets each dataplane call and each store request of the same life go wrong, one per run: not done,
+// done without an answer, refused. Goal and method are those of TestCrashAnywhere; here the agent lives on and looks
+// again.
 func TestMishapAnywhere(t *testing.T) {
 	calm := newCrashRun(t)
 	counts := map[string]int{}

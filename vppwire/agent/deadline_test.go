@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/story"
 )
 
-// Goal: a look at leases that is answered at the instant at which a gone node's ID has rested does not put that off. Method: the look goes out shortly before,
-// and its answer is held back until then.
+// Goal: a look at leases that is answered at the instant at which a gone node's ID has rested does not put that off.
+// Method: the look goes out shortly before, and its answer is held back until then.
 func TestAnswerAtADeadline(t *testing.T) {
 	l := story.New(t)
 	play := func(lines ...string) string {

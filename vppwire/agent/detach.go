@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
-// podDel takes a CNI DEL: hooks, wiring, journal, answer, in this order. An address is free for others only when the wiring
-// is gone. What is not attached is removed already.
+// podDel takes a CNI DEL: hooks, wiring, journal, answer, in this order. An address is free for others only when the
+// wiring is gone. What is not attached is removed already.
 func (p *pods) podDel(e PodDel) {
 	t := p.byOwner[e.Owner]
 	if t == nil {
@@ -56,8 +56,8 @@ func (p *pods) remove(t *attachment) {
 	}
 }
 
-// unwire makes the Session want nothing for the attachment. Until VPP and Linux have been looked at once, nothing is known
-// to be gone: then it waits.
+// unwire makes the Session want nothing for the attachment. Until VPP and Linux have been looked at once, nothing is
+// known to be gone: then it waits.
 func (p *pods) unwire(t *attachment) {
 	t.phase = phaseUnwiring
 	switch {
@@ -73,9 +73,9 @@ func (p *pods) unwire(t *attachment) {
 	}
 }
 
-// unnamed reports whether the Session does not know what it has found of an attachment: an earlier life wired it, and in this one pods
-// are not wired, as the node itself is not, whose ID may have no room in new address ranges. Its address would be free while VPP
-// still sends to it.
+// unnamed reports whether the Session does not know what it has found of an attachment: an earlier life wired it, and
+// in this one pods are not wired, as the node itself is not, whose ID may have no room in new address ranges. Its
+// address would be free while VPP still sends to it.
 func (p *pods) unnamed(t *attachment) bool { return p.node.ID == 0 && t.iface == "" }
 
 // unwireDelayed goes on with removals that came before the first look, or that asked for one of their own.
@@ -97,7 +97,8 @@ func (p *pods) erase(t *attachment) {
 	released := p.release(t)
 	list := append(ipamRecords(released), Record{Kind: RecordGone, Sandbox: Sandbox{Owner: t.sandbox.Owner}})
 	p.journal.persist(list, journalWaiter{what: stepDetach, att: t})
-	if slices.ContainsFunc(released, func(r ipam.Record) bool { return r.Op == ipam.OpDrop }) { // a draining block has gone with its last address
+	// a draining block has gone with its last address
+	if slices.ContainsFunc(released, func(r ipam.Record) bool { return r.Op == ipam.OpDrop }) {
 		p.todo |= todoBlocks | todoNode | todoIdentity
 	} else if p.rest.awaitedBlocks() != "" {
 		p.todo |= todoBlocks
@@ -134,12 +135,12 @@ func (p *pods) erased(t *attachment) {
 	p.todo |= todoPods
 }
 
-// gcGrace is how old a list of a GC may be: attachments that were added since may be missing from it. It is how long our plugin
-// waits by default, so that a GC which had to wait for the agent does no harm.
+// gcGrace is how old a list of a GC may be: attachments that were added since may be missing from it. It is how long
+// our plugin waits by default, so that a GC which had to wait for the agent does no harm.
 const gcGrace = time.Minute
 
-// podGC removes every attachment of a network that the runtime does not name. One that is just being added, or was not long ago, is
-// left alone: the runtime made its list before it asked for it.
+// podGC removes every attachment of a network that the runtime does not name. One that is just being added, or was not
+// long ago, is left alone: the runtime made its list before it asked for it.
 func (p *pods) podGC(e PodGC) {
 	valid := make(map[ipam.Owner]bool, len(e.Valid))
 	for _, o := range e.Valid {
@@ -171,9 +172,9 @@ func (p *pods) collected(c *collection) {
 }
 
 // listed removes what an earlier boot left behind for pods that exist no more. Within the same boot a pod's absence
-// proves nothing by itself: static pods run under a UID that the API server does not know, and a forcibly deleted pod's containers
-// may still be running. There, the runtime's DEL or GC, or a newer sandbox of the pod, ends an attachment, or that its namespace is
-// gone, too: see judgeUnlisted.
+// proves nothing by itself: static pods run under a UID that the API server does not know, and a forcibly deleted pod's
+// containers may still be running. There, the runtime's DEL or GC, or a newer sandbox of the pod, ends an attachment,
+// or that its namespace is gone, too: see judgeUnlisted.
 func (p *pods) listed(e PodsListed) {
 	exists := make(map[string]bool, len(e.UIDs))
 	for _, uid := range e.UIDs {
@@ -193,9 +194,10 @@ func (p *pods) listed(e PodsListed) {
 	p.judgeUnlisted()
 }
 
-// judgeUnlisted removes what an earlier life has wired, or has begun to, for a pod that exists no more, when its namespace does not
-// either. The runtime may never ask for its DEL: a plugin that it has given up can be heard behind that. One of the two alone is not enough:
-// an agent to which the namespaces are not mounted sees none of a living pod's.
+// judgeUnlisted removes what an earlier life has wired, or has begun to, for a pod that exists no more, when its
+// namespace does not either. The runtime may never ask for its DEL: a plugin that it has given up can be heard behind
+// that. One of the two alone is not enough: an agent to which the namespaces are not mounted sees none of a living
+// pod's.
 func (p *pods) judgeUnlisted() {
 	p.unlisted = slices.DeleteFunc(p.unlisted, func(t *attachment) bool {
 		return p.byOwner[t.sandbox.Owner] != t || t.removing() || !t.since.IsZero() // asked for in this life
@@ -208,8 +210,8 @@ func (p *pods) judgeUnlisted() {
 	}
 }
 
-// withdrawn: nobody waits for a request any more. An ADD goes on all the same, as the runtime will ask for its DEL; one that
-// has not even got an address is dropped.
+// withdrawn: nobody waits for a request any more. An ADD goes on all the same, as the runtime will ask for its DEL; one
+// that has not even got an address is dropped.
 func (p *pods) withdrawn(e Withdrawn) {
 	p.withdrawCheck(e.Request)
 	t := p.requests[e.Request]

@@ -1,44 +1,50 @@
-// Package agent decides what one node does: which ID it holds, which pods get which address, and what VPP and Linux should
-// look like because of it. It joins ipam and vppwire.
+// Package agent decides what one node does: which ID it holds, which pods get which address, and what VPP and Linux
+// should look like because of it. It joins ipam and vppwire.
 //
-// It performs no IO, reads no clock and starts no goroutine. It never opens a socket, writes a file or waits: each event
-// goes in with the time, and effects come out for a driver to perform. The opposite is vppwire/host, which does nothing else.
+// It performs no IO, reads no clock and starts no goroutine. It never opens a socket, writes a file or waits: each
+// event goes in with the time, and effects come out for a driver to perform. The opposite is vppwire/host, which does
+// nothing else.
 //
-// Start at Agent.Step. Events are facts and answers, effects are requests; both are plain values that print as one line.
-// Config says what an administrator may choose, Record is one line of the journal. The node's ID is nodeid's affair.
+// Start at Agent.Step. Events are facts and answers, effects are requests; both are plain values that print as one
+// line. Config says what an administrator may choose, Record is one line of the journal. The node's ID is nodeid's
+// affair.
 //
 // To add a CNI verb, see attach.go and detach.go; a fact about nodes, nodeid and peer.go; a choice for administrators,
-// config.go, whose table in the tests wants every field explained. An event or effect that is missing below fails a test.
+// config.go, whose table in the tests wants every field explained. An event or effect that is missing below fails a
+// test.
 //
 // # Versions
 //
-// Nodes are upgraded one after the other, and back. A version reads the journal and the node records of the version before and of
-// all before that, and what it writes the version before can go on from. So a line of a known kind never gets another field, and a
-// known field never another meaning. What is new is a kind of line or a field of its own, which older versions leave out
-// (ErrUnknownRecord) or ignore. Where that would do harm, a new format is needed: a version learns to read it first, and one
-// release later it is written, behind a RecordFormat or with a "format" in the node record. A version that finds a newer
-// JournalFormat than its own refuses the journal by name and changes nothing; a newer record of a node it leaves alone: the ID is
-// taken, and the node is not wired until this one has been upgraded.
+// Nodes are upgraded one after the other, and back. A version reads the journal and the node records of the version
+// before and of all before that, and what it writes the version before can go on from. So a line of a known kind never
+// gets another field, and a known field never another meaning. What is new is a kind of line or a field of its own,
+// which older versions leave out (ErrUnknownRecord) or ignore. Where that would do harm, a new format is needed: a
+// version learns to read it first, and one release later it is written, behind a RecordFormat or with a "format" in the
+// node record. A version that finds a newer JournalFormat than its own refuses the journal by name and changes nothing;
+// a newer record of a node it leaves alone: the ID is taken, and the node is not wired until this one has been
+// upgraded.
 //
 // # The caller of Step
 //
 // What follows is the whole contract; story.Watched holds a driver's tests to what of it can be seen from outside.
 //
-// One driver steps an agent, one event after the other, with times that never go back. The slice that Step returns is valid until the next Step; what it holds stays valid and unchanged, except the Call
-// of a CallDataplane, which ends with the next Called, VPPUp or VPPDown. Between two Steps the other methods may be called; what
-// they return is the Agent's where they say so.
+// One driver steps an agent, one event after the other, with times that never go back. The slice that Step returns is
+// valid until the next Step; what it holds stays valid and unchanged, except the Call of a CallDataplane, which ends
+// with the next Called, VPPUp or VPPDown. Between two Steps the other methods may be called; what they return is the
+// Agent's where they say so.
 //
-// Effects are started in the order in which they stand. Where one needs an answer, it may take any time, come in any order with
-// the answers to others, or never come. An effect is started once, at any later time; a StoreRequest may even be done twice, as it
-// names what it expects to find. A driver that dies loses what it had not started: the next life begins with Restored and looks
-// again.
+// Effects are started in the order in which they stand. Where one needs an answer, it may take any time, come in any
+// order with the answers to others, or never come. An effect is started once, at any later time; a StoreRequest may
+// even be done twice, as it names what it expects to find. A driver that dies loses what it had not started: the next
+// life begins with Restored and looks again.
 //
 // # Events
 //
-// Restored begins the agent's life, once; a second one is logged and ignored. Its records are what the disk holds, and they are
-// synced before it is told: others are told of what is read here. What is told before it is kept until then. HostAddresses
-// should follow at once, and whenever they change; PodsListed and NodesListed each once after the start and after every gap
-// in the news, and ServicesListed and EndpointsListed where VPP serves services. Until all of these, the ranges and the node records have reported, nothing in VPP or Linux is deleted.
+// Restored begins the agent's life, once; a second one is logged and ignored. Its records are what the disk holds, and
+// they are synced before it is told: others are told of what is read here. What is told before it is kept until then.
+// HostAddresses should follow at once, and whenever they change; PodsListed and NodesListed each once after the start
+// and after every gap in the news, and ServicesListed and EndpointsListed where VPP serves services. Until all of
+// these, the ranges and the node records have reported, nothing in VPP or Linux is deleted.
 //
 //   - PodAdd, PodDel, PodCheck, PodGC and PodStatus open a request, each under a number that was not used before in this life. An
 //     Answer closes it, exactly one, in the same Step or any later one. The same sandbox may be added again at any time and gets

@@ -19,8 +19,8 @@ type (
 	// Nothing that depends on them is told to anybody before. With Replace set the journal's content becomes exactly
 	// Records (compaction): written beside, synced, renamed. Records stay valid and unchanged after the Step.
 	//
-	// GivenUp is the last Persist that the agent has given up because it was told of a failure, 0 before the first. A journal
-	// refuses whatever was asked for before the agent knew of its last failure: see package journaltest.
+	// GivenUp is the last Persist that the agent has given up because it was told of a failure, 0 before the first. A
+	// journal refuses whatever was asked for before the agent knew of its last failure: see package journaltest.
 	Persist struct {
 		Seq     uint64
 		GivenUp uint64
@@ -50,8 +50,8 @@ type (
 		Before             bool // before removal, else after addition
 		Namespace, PodName string
 	}
-	// Log is for people. Level follows slog: -4 debug, 0 info, 4 warn, 8 error. With a Reason, one word in CamelCase, it is an event as
-	// Kubernetes has them, about a pod (Namespace, PodName) or else about the node.
+	// Log is for people. Level follows slog: -4 debug, 0 info, 4 warn, 8 error. With a Reason, one word in CamelCase, it
+	// is an event as Kubernetes has them, about a pod (Namespace, PodName) or else about the node.
 	Log struct {
 		Level              int
 		Message            string

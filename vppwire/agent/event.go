@@ -22,7 +22,8 @@ type Sandbox struct {
 	Owner ipam.Owner
 	// Netns is the absolute path of the sandbox's network namespace.
 	Netns string
-	// PodNamespace, PodName and PodUID come from CNI_ARGS (K8S_POD_NAMESPACE, K8S_POD_NAME, K8S_POD_UID); each may be empty.
+	// PodNamespace, PodName and PodUID come from CNI_ARGS (K8S_POD_NAMESPACE, K8S_POD_NAME, K8S_POD_UID); each may be
+	// empty.
 	PodNamespace, PodName, PodUID string
 }
 
@@ -72,26 +73,28 @@ type (
 	}
 	NodeGone struct{ Name, UID string }
 	// PodsListed names the UIDs of pods bound to this node; sent after the agent's start and after each relist. Only what
-	// an earlier boot left behind is removed because of it, or what an earlier life did in a namespace that is gone: static pods
-	// run under a UID that this list does not have.
+	// an earlier boot left behind is removed because of it, or what an earlier life did in a namespace that is gone:
+	// static pods run under a UID that this list does not have.
 	PodsListed struct{ UIDs []string }
-	// NodesListed: every existing node has been told by NodeSeen since the agent's start or the last gap;
-	// a node that was not, is gone. Age is how long ago the list was asked for, at the most. UIDs are those of the list's nodes, where whatever was
-	// told before it is older than the list; nil where that is not certain, so that the age decides.
+	// NodesListed: every existing node has been told by NodeSeen since the agent's start or the last gap; a node that was
+	// not, is gone. Age is how long ago the list was asked for, at the most. UIDs are those of the list's nodes, where
+	// whatever was told before it is older than the list; nil where that is not certain, so that the age decides.
 	NodesListed struct {
 		Age  time.Duration
 		UIDs []string
 	}
 	// PoolsChanged carries new cluster-wide address ranges; the first one may come at any time after the start.
 	PoolsChanged struct{ Pools Pools }
-	// ServiceSeen: a service exists with these values; ServiceGone: it does not any more. Only an agent with Config.Services listens.
+	// ServiceSeen: a service exists with these values; ServiceGone: it does not any more. Only an agent with
+	// Config.Services listens.
 	ServiceSeen struct{ Service service.Service }
 	ServiceGone struct{ Name service.Name }
 	// EndpointsSeen: an EndpointSlice of IPv4 addresses exists with these values; EndpointsGone: it does not any more.
 	EndpointsSeen struct{ Slice service.Slice }
 	EndpointsGone struct{ Name service.Name }
-	// ServicesListed: these services exist, each of which has been told; any other is gone, also one that has been told since the last list.
-	// It comes once after the agent's start and after every gap in the news. EndpointsListed is the same of slices.
+	// ServicesListed: these services exist, each of which has been told; any other is gone, also one that has been told
+	// since the last list. It comes once after the agent's start and after every gap in the news. EndpointsListed is the
+	// same of slices.
 	ServicesListed  struct{ Names []service.Name }
 	EndpointsListed struct{ Names []service.Name }
 	// OwnAddress: the node's own interconnect address changed (DHCP, operator). Zero means unknown.
@@ -130,27 +133,26 @@ type (
 		PID uint32
 		// Version is what VPP says of itself, as 25.10-release.
 		Version string
-		// NICs are VPP's names of its physical interfaces, in VPP's order (mode.NICs tells which). The first that is not configured as another
-		// one is the node's main interface.
+		// NICs are VPP's names of its physical interfaces, in VPP's order (mode.NICs tells which). The first that is not
+		// configured as another one is the node's main interface.
 		NICs []string
 		// Without are VPP's plugins that are not loaded, of those that are needed for some settings only.
 		Without []string
 	}
-	// VPPDown: the connection is lost; whether VPP died is told by the next VPPUp's PID. Silent: it was given up, as VPP did not answer
-	// in time.
+	// VPPDown: the connection is lost; whether VPP died is told by the next VPPUp's PID. Silent: it was given up, as VPP
+	// did not answer in time.
 	VPPDown struct{ Silent bool }
-	// Restored is the first event of an agent's life: the records of its journal, oldest first; none on a new node.
-	// All of them are on disk: a driver syncs the journal before it tells, as an earlier life may have died before it did,
-	// and others are told of what is read here.
-	// Boot identifies the machine's boot: namespaces of an earlier boot are gone. Uptime is how long that was ago, by a clock that nobody
-	// sets; 0 where nobody knows.
+	// Restored is the first event of an agent's life: the records of its journal, oldest first; none on a new node. All of
+	// them are on disk: a driver syncs the journal before it tells, as an earlier life may have died before it did, and
+	// others are told of what is read here. Boot identifies the machine's boot: namespaces of an earlier boot are gone.
+	// Uptime is how long that was ago, by a clock that nobody sets; 0 where nobody knows.
 	Restored struct {
 		Records []Record
 		Boot    string
 		Uptime  time.Duration
 	}
-	// HostAddresses lists the addresses of the host's own links (loopback, docker and our own left out), in order. A driver
-	// tells it right after Restored, so that routes to them are not taken away and put back at each start.
+	// HostAddresses lists the addresses of the host's own links (loopback, docker and our own left out), in order. A
+	// driver tells it right after Restored, so that routes to them are not taken away and put back at each start.
 	HostAddresses struct{ Addrs []netip.Addr }
 )
 
@@ -191,7 +193,8 @@ type Pools struct {
 	VXLAN                     netip.Prefix
 	Service                   netip.Prefix
 	DefaultGateway            netip.Addr
-	// External: each node's pod CIDRs come from outside, by NodeSeen. Whether its addresses do as well is the allocator's affair.
+	// External: each node's pod CIDRs come from outside, by NodeSeen. Whether its addresses do as well is the allocator's
+	// affair.
 	External bool
 	// Second are the ranges of the second family; zero in clusters of one.
 	Second FamilyPools

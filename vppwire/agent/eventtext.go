@@ -2,8 +2,8 @@ package agent
 
 import "strconv"
 
-// The canonical line of each event: its name, then what it carries. Lines are one-way; what has to be read back (records,
-// node infos) has a parser of its own.
+// The canonical line of each event: its name, then what it carries. Lines are one-way; what has to be read back
+// (records, node infos) has a parser of its own.
 
 // AppendText implements Event.
 func (e PodAdd) AppendText(b []byte) []byte {

@@ -7,8 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// History is a stretch of a journal: records in their order, with those of the allocator, which nearly all are, side by side.
-// It is read line by line and may be used again, for whoever waits for a long journal. The zero History is empty.
+// History is a stretch of a journal: records in their order, with those of the allocator, which nearly all are, side by
+// side. It is read line by line and may be used again, for whoever waits for a long journal. The zero History is empty.
 type History struct {
 	ipam   []ipam.Record
 	others []otherRecord
@@ -51,8 +51,8 @@ func (h *History) Read(line string) error {
 	return err
 }
 
-// Runs yields records in their order: as many of the allocator's as follow each other, then one that is not, which is nil at the
-// end. Both are the History's and valid until Reset.
+// Runs yields records in their order: as many of the allocator's as follow each other, then one that is not, which is
+// nil at the end. Both are the History's and valid until Reset.
 func (h *History) Runs() iter.Seq2[[]ipam.Record, *Record] {
 	return func(yield func([]ipam.Record, *Record) bool) {
 		from := 0

@@ -41,8 +41,8 @@ func readsAsParsed(t *testing.T, h *History, texts []string) {
 	}
 }
 
-// Goal: a History holds what ParseRecord gives, in order, whatever it held before, and keeps nothing of its lines. Method:
-// random rows of lines into the same History; the slow twin parses each.
+// Goal: a History holds what ParseRecord gives, in order, whatever it held before, and keeps nothing of its lines.
+// Method: random rows of lines into the same History; the slow twin parses each.
 func TestHistory(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 7))
 	var h History

@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/story"
 )
 
-// TestHooks: the driver's hooks after addition end before the answer, those before removal before any change of VPP; their
-// errors are logged and change nothing.
+// TestHooks: the driver's hooks after addition end before the answer, those before removal before any change of VPP;
+// their errors are logged and change nothing.
 func TestHooks(t *testing.T) {
 	l := story.New(t)
 	b := l.Machine("n1")

@@ -116,8 +116,8 @@ func (p *plan) Regular(id uint32, networks []netip.Prefix) bool {
 	return p.ranges.regular(id, networks)
 }
 
-// Record implements nodeid.Plan. Without addresses for an ID that is held already, its record keeps others off the ID and the
-// blocks.
+// Record implements nodeid.Plan. Without addresses for an ID that is held already, its record keeps others off the ID
+// and the blocks.
 func (p *plan) Record(c nodeid.Claim, present *nodeid.Record) (nodeid.Record, bool) {
 	a := (*Agent)(p)
 	if c != a.ids.Claim() || a.ranges.mineOK {
@@ -129,8 +129,8 @@ func (p *plan) Record(c nodeid.Claim, present *nodeid.Record) (nodeid.Record, bo
 	return nodeid.Record{ID: c.ID, Name: a.cfg.NodeName, UID: c.UID, Management: a.mgmt, PodNetworks: a.networks(nil)}, true
 }
 
-// recordFor is what our record should say. What we have not been told yet in this life stays as the present record (nil for
-// none) has it, so that a restart does not publish half a node.
+// recordFor is what our record should say. What we have not been told yet in this life stays as the present record (nil
+// for none) has it, so that a restart does not publish half a node.
 func (a *Agent) recordFor(c nodeid.Claim, present *nodeid.Record) nodeid.Record {
 	mine, _, err := a.ranges.fitting(c.ID, a.podCIDRs)
 	if mine.ID == 0 {
@@ -158,8 +158,8 @@ func (a *Agent) recordFor(c nodeid.Claim, present *nodeid.Record) nodeid.Record 
 	return n
 }
 
-// networks are the blocks to publish: wanted ones first, then what else is held, in the allocator's order. A wanted one that
-// is not held yet is left out while another node has addresses of it: others would send that node's packets here.
+// networks are the blocks to publish: wanted ones first, then what else is held, in the allocator's order. A wanted one
+// that is not held yet is left out while another node has addresses of it: others would send that node's packets here.
 func (a *Agent) networks(want []netip.Prefix) []netip.Prefix {
 	held := a.alloc.Blocks()
 	var list []netip.Prefix

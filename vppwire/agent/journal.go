@@ -162,9 +162,9 @@ func (a *Agent) written(w journalWaiter) {
 	}
 }
 
-// failed: an ADD is undone and told so; everything else is true whether the disk knows it or not and is written again, as a
-// whole, until it is there. What failed may be on disk all the same, so that a crash brings an undone ADD back: it stays, on
-// its way out, until the rewriting has reached the disk, and whoever asks for its removal waits for that.
+// failed: an ADD is undone and told so; everything else is true whether the disk knows it or not and is written again,
+// as a whole, until it is there. What failed may be on disk all the same, so that a crash brings an undone ADD back: it
+// stays, on its way out, until the rewriting has reached the disk, and whoever asks for its removal waits for that.
 func (j *journal) failed(e Persisted) {
 	n := 0
 	for n < len(j.waiters) && j.waiters[n].seq < e.Seq {

@@ -8,8 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
-// How often VPP is asked for the lease of its DHCP client: VPP tells nobody when it loses one, and an agent that did not make the
-// client of nothing at all.
+// How often VPP is asked for the lease of its DHCP client: VPP tells nobody when it loses one, and an agent that did
+// not make the client of nothing at all.
 const (
 	leaseAwaited = time.Second
 	leaseWatched = 5 * time.Second
@@ -17,8 +17,8 @@ const (
 
 // lease is the node's interconnect address where VPP leases it by DHCP.
 type lease struct {
-	// addr was leased last, in this life or an earlier one. The node stays wired with it while there is none: that costs nobody
-	// anything, as VPP has no way out then, and the same address most often comes back.
+	// addr was leased last, in this life or an earlier one. The node stays wired with it while there is none: that costs
+	// nobody anything, as VPP has no way out then, and the same address most often comes back.
 	addr netip.Prefix
 	// held: a dump has shown it since VPP was connected; since is when this or its opposite began.
 	held  bool

@@ -8,8 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// LeaseChanges follows what an agent's steps make of its leases, for a driver that tells of them. It looks at what the agent
-// writes, not at what the agent holds: what is told is what a restart would find if every write reached the disk.
+// LeaseChanges follows what an agent's steps make of its leases, for a driver that tells of them. It looks at what the
+// agent writes, not at what the agent holds: what is told is what a restart would find if every write reached the disk.
 type LeaseChanges struct {
 	held map[ipam.Owner]netip.Addr
 	// said is Step's scratch: what the writes of one step say of leases, in order.
@@ -25,9 +25,9 @@ func NewLeaseChanges(leases iter.Seq[ipam.Lease]) *LeaseChanges {
 	return c
 }
 
-// Step returns what the effects of one step change: leases that are gone and leases that are new, each in ascending order of
-// addresses. A step may ask for several writes, of which only the outcome counts: a lease that came and went within the step was
-// nobody's. wrote is false for a step that asks for no write.
+// Step returns what the effects of one step change: leases that are gone and leases that are new, each in ascending
+// order of addresses. A step may ask for several writes, of which only the outcome counts: a lease that came and went
+// within the step was nobody's. wrote is false for a step that asks for no write.
 func (c *LeaseChanges) Step(effects []Effect) (gone, come []ipam.Record, wrote bool) {
 	c.said = c.said[:0]
 	for i := range effects {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Goal: a NIC of a name that the agent gives to interfaces of its own is refused, because the agent would take it for one that
-// nobody wants any more. Method: a table.
+// Goal: a NIC of a name that the agent gives to interfaces of its own is refused, because the agent would take it for
+// one that nobody wants any more. Method: a table.
 func TestNICNames(t *testing.T) {
 	for name, ok := range map[string]bool{
 		"": true, "GigabitEthernet0/8/0": true, "uplink0": true, "eth1": true,

@@ -30,7 +30,8 @@ func (a *Agent) missingNICs() {
 // mainField is the main interface's field.
 const mainField = "mainVPPInterface"
 
-// checkNICs refuses interfaces that cannot be wired. VPP takes no two interfaces of one table whose subnets overlap (-105).
+// checkNICs refuses interfaces that cannot be wired. VPP takes no two interfaces of one table whose subnets overlap
+// (-105).
 func (n *NodeConfig) checkNICs(refuse func(string, ...any)) {
 	main := &n.MainVPPInterface
 	main.check(n.NodeName, mainField, refuse)

@@ -8,8 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
-// wireNode wires the node itself as soon as its ID, ranges and address are known, and again when one of them changes. What
-// is wired stays while something is unknown.
+// wireNode wires the node itself as soon as its ID, ranges and address are known, and again when one of them changes.
+// What is wired stays while something is unknown.
 func (a *Agent) wireNode() {
 	r := &a.ranges
 	a.awaitLease()
@@ -103,9 +103,9 @@ func appendNew(list []netip.Prefix, p netip.Prefix) []netip.Prefix {
 	return append(list, p)
 }
 
-// gateways are the gateways of a family's blocks with the blocks' lengths, or alone where they lie outside of the block: then all blocks
-// may share one. A draining block that an active one overlaps is left out: an interface cannot have both, and its pods do not
-// ask who their gateway is.
+// gateways are the gateways of a family's blocks with the blocks' lengths, or alone where they lie outside of the
+// block: then all blocks may share one. A draining block that an active one overlaps is left out: an interface cannot
+// have both, and its pods do not ask who their gateway is.
 func (a *Agent) gateways(family netip.Addr) []netip.Prefix {
 	var list []netip.Prefix
 	for _, b := range a.alloc.Blocks() {
@@ -131,8 +131,8 @@ func (a *Agent) podIf() netip.Prefix {
 	return p.Masked()
 }
 
-// pruneHistory forgets older ranges that nobody's blocks lie in any more. While other nodes still have such blocks, it does
-// not look whose: with a thousand nodes that would cost more than a route too many.
+// pruneHistory forgets older ranges that nobody's blocks lie in any more. While other nodes still have such blocks, it
+// does not look whose: with a thousand nodes that would cost more than a route too many.
 func (a *Agent) pruneHistory() {
 	r := &a.ranges
 	if len(r.history) < 2 || a.ids.Irregular() > 0 && !r.external() || !a.ids.RecordsKnown() {

@@ -9,7 +9,8 @@ import (
 	"slices"
 )
 
-// ParseNodeConfigSpec reads what a NodeConfig resource says of a node, in JSON with contiv's keys. A key that does not exist is an error.
+// ParseNodeConfigSpec reads what a NodeConfig resource says of a node, in JSON with contiv's keys. A key that does not
+// exist is an error.
 func ParseNodeConfigSpec(text []byte) (NodeConfigSpec, error) {
 	var s NodeConfigSpec
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -17,10 +18,10 @@ func ParseNodeConfigSpec(text []byte) (NodeConfigSpec, error) {
 	return s, d.Decode(&s)
 }
 
-// Override gives nodes that resources speak of what those say, in the place of what the NodeConfig section says, by node and as a whole: the
-// precedence of contiv's LoadNodeConfigFromCRD. A resource that Validate refuses is left out with its reason, and what before, the set that
-// was taken last, says of its node stays. taken is what counts of the resources now, in order of nodes, refused why not, by node. cfg is left
-// alone; defaults must have been applied.
+// Override gives nodes that resources speak of what those say, in the place of what the NodeConfig section says, by
+// node and as a whole: the precedence of contiv's LoadNodeConfigFromCRD. A resource that Validate refuses is left out
+// with its reason, and what before, the set that was taken last, says of its node stays. taken is what counts of the
+// resources now, in order of nodes, refused why not, by node. cfg is left alone; defaults must have been applied.
 func (cfg Config) Override(resources, before []NodeConfig) (now Config, taken []NodeConfig, refused map[string]error) {
 	old := map[string]NodeConfig{}
 	for _, n := range before {
@@ -54,8 +55,9 @@ func (cfg Config) Override(resources, before []NodeConfig) (now Config, taken []
 	return now, taken, refused
 }
 
-// ActsAs reports whether an agent of this configuration does the same as one of other, as far as the two differ by what is special about nodes:
-// of its own node all counts, of others only the gateways, which no node gets as its own address.
+// ActsAs reports whether an agent of this configuration does the same as one of other, as far as the two differ by what
+// is special about nodes: of its own node all counts, of others only the gateways, which no node gets as its own
+// address.
 func (cfg *Config) ActsAs(other *Config) bool {
 	own := func(c *Config) NodeConfigSpec {
 		if n := c.GetNodeConfig(c.NodeName); n != nil {

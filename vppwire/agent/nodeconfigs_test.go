@@ -11,8 +11,9 @@ func nodeConfigOf(name, gateway, nic string) NodeConfig {
 	return NodeConfig{NodeName: name, NodeConfigSpec: NodeConfigSpec{Gateway: gateway, MainVPPInterface: InterfaceConfig{InterfaceName: nic}}}
 }
 
-// Goal: a resource beats the file for its node, as a whole and for no other node; one that cannot be is left out by name, and what was taken
-// before of its node stays, or else the file's. Method: a table, each row as what counts in the end of each node.
+// Goal: a resource beats the file for its node, as a whole and for no other node; one that cannot be is left out by
+// name, and what was taken before of its node stays, or else the file's. Method: a table, each row as what counts in
+// the end of each node.
 func TestOverride(t *testing.T) {
 	file := Config{TCPstackDisabled: true, NodeName: "a", NodeConfig: []NodeConfig{nodeConfigOf("a", "192.168.16.100", "file"), nodeConfigOf("b", "", "file")}}
 	file.ApplyDefaults()

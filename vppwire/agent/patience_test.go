@@ -38,8 +38,8 @@ func TestAddPatience(t *testing.T) {
 	}
 }
 
-// TestTroubleWithPods: what VPP refuses of pods is told by STATUS after seconds, stays told when the ADD is given up, and ends with
-// the first pod that can be wired.
+// TestTroubleWithPods: what VPP refuses of pods is told by STATUS after seconds, stays told when the ADD is given up,
+// and ends with the first pod that can be wired.
 func TestTroubleWithPods(t *testing.T) {
 	l := story.New(t)
 	b := l.Machine("n1")

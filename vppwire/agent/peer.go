@@ -40,7 +40,8 @@ type peers struct {
 	reached map[netip.Addr]uint32
 	// shared is nil for an agent that is alone in its process.
 	shared *vppwire.ObjectSet
-	// contested are the IDs with networks, or an address, that another node's record has too, and had before or has by right.
+	// contested are the IDs with networks, or an address, that another node's record has too, and had before or has by
+	// right.
 	contested map[uint32]bool
 }
 
@@ -72,7 +73,8 @@ func (r *peers) wireOne(id uint32) {
 	r.settleContests(id)
 }
 
-// settleContests looks anew at nodes that have something in common with another one, but for one that was just looked at.
+// settleContests looks anew at nodes that have something in common with another one, but for one that was just looked
+// at.
 func (r *peers) settleContests(but uint32) {
 	if len(r.contested) == 0 {
 		return
@@ -104,8 +106,8 @@ func (r *peers) set(id uint32) {
 	r.wire.Set(peerGroup(id), objects)
 }
 
-// displaced reports whether the address of a node is another one's by right: a machine's that came back under another ID. VPP has one tunnel
-// to an address. The other way round the other one loses it.
+// displaced reports whether the address of a node is another one's by right: a machine's that came back under another
+// ID. VPP has one tunnel to an address. The other way round the other one loses it.
 func (r *peers) displaced(id uint32, at netip.Addr) bool {
 	other := r.holder(at, id)
 	switch {
@@ -135,8 +137,8 @@ func (r *peers) holder(at netip.Addr, but uint32) uint32 {
 	return id
 }
 
-// uncontested leaves out routes to networks that lead to another node already. Two nodes publish one block at the same time where both have
-// been told that it is theirs: whoever was first may use it, and the other steps back or waits.
+// uncontested leaves out routes to networks that lead to another node already. Two nodes publish one block at the same
+// time where both have been told that it is theirs: whoever was first may use it, and the other steps back or waits.
 func (r *peers) uncontested(id uint32, objects []vppwire.Object) []vppwire.Object {
 	before := len(objects)
 	if n, regular, ok := r.ids.Peer(id); ok && !regular && before > 0 {
@@ -203,9 +205,9 @@ func prefixesOf(list []netip.Prefix, like netip.Addr) []netip.Prefix {
 	return slices.DeleteFunc(slices.Clone(list), other)
 }
 
-// complete derives from the ID what records of upstream's form do not say: they have neither the tunnel address nor the host
-// network, and no pod networks. A record of ours says all it means, also that the node has no pods. False where something
-// cannot be known.
+// complete derives from the ID what records of upstream's form do not say: they have neither the tunnel address nor the
+// host network, and no pod networks. A record of ours says all it means, also that the node has no pods. False where
+// something cannot be known.
 func (r *peers) complete(p *mode.Peer) bool {
 	if p.VXLAN.IsValid() || p.HostSubnet.IsValid() {
 		return p.VXLAN.IsValid() || !r.wiring.Overlay()

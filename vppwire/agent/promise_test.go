@@ -12,8 +12,8 @@ import (
 )
 
 // TestNothingDeletedEarly: what nobody wants stays in VPP until the node list, the pod list, the node records and the
-// address ranges have each reported. Method: a node loses its journal, and each source in turn is the one that is missing;
-// only when it comes may the old pod's interface go.
+// address ranges have each reported. Method: a node loses its journal, and each source in turn is the one that is
+// missing; only when it comes may the old pod's interface go.
 func TestNothingDeletedEarly(t *testing.T) {
 	sources := []struct {
 		name string
@@ -66,8 +66,8 @@ func TestNothingDeletedEarly(t *testing.T) {
 	}
 }
 
-// TestStaleDeliveries: a change that is older than what is known, or that comes twice, changes nothing; a deleted record is
-// not brought back by a late delivery.
+// TestStaleDeliveries: a change that is older than what is known, or that comes twice, changes nothing; a deleted
+// record is not brought back by a late delivery.
 func TestStaleDeliveries(t *testing.T) {
 	l := story.New(t)
 	b := l.Machine("n1")
@@ -120,8 +120,8 @@ func TestStaleDeliveries(t *testing.T) {
 	}
 }
 
-// TestNothingToldBeforeDisk: when one write fails, later writes that were under way are not believed either, whatever the
-// driver says of them; an answer comes only when a write that holds everything is on disk.
+// TestNothingToldBeforeDisk: when one write fails, later writes that were under way are not believed either, whatever
+// the driver says of them; an answer comes only when a write that holds everything is on disk.
 func TestNothingToldBeforeDisk(t *testing.T) {
 	l := story.New(t)
 	b := l.Machine("n1")

@@ -22,15 +22,16 @@ type ranges struct {
 	plan    contiv.Plan
 	// gateways are those of single nodes, which no node gets as its own address. From the configuration.
 	gateways []netip.Addr
-	// mine is what follows from our ID, by the newest ranges on disk that have room for it, which are those of generation by; mineOK: some have.
+	// mine is what follows from our ID, by the newest ranges on disk that have room for it, which are those of generation
+	// by; mineOK: some have.
 	mine   contiv.NodePlan
 	mineOK bool
 	by     int64
 	unfit  string // why the newest have not, logged once
 	// want are the blocks that we should give addresses from.
 	want []netip.Prefix
-	// waiting says why they are not taken yet; blocked that only other nodes or people can end that; retryAt is when it may
-	// end by itself.
+	// waiting says why they are not taken yet; blocked that only other nodes or people can end that; retryAt is when it
+	// may end by itself.
 	waiting string
 	blocked bool
 	retryAt time.Time
@@ -40,15 +41,15 @@ type ranges struct {
 	backAt time.Time
 }
 
-// Two nodes that publish the same addresses at the same time both step back, by backFirst plus backStep for each number of
-// their ID: the steps are longer than a store takes, so one of them is first next time.
+// Two nodes that publish the same addresses at the same time both step back, by backFirst plus backStep for each number
+// of their ID: the steps are longer than a store takes, so one of them is first next time.
 const (
 	backFirst = time.Second
 	backStep  = 20 * time.Millisecond
 )
 
-// gatewayHostBits is how many host bits a block with a gateway of its own needs (Contiv's pod blocks: network, gateway, NAT
-// loopback, broadcast and an address to give).
+// gatewayHostBits is how many host bits a block with a gateway of its own needs (Contiv's pod blocks: network, gateway,
+// NAT loopback, broadcast and an address to give).
 const gatewayHostBits = 3
 
 func (r *ranges) external() bool { return r.plan.External }
@@ -102,9 +103,9 @@ func (r *ranges) nodePlan(id uint32, cidrs []netip.Prefix) (contiv.NodePlan, err
 	return nodePlan(&r.plan, id, cidrs)
 }
 
-// fitting is what follows from an ID that is held by the newest ranges that have room for it, and their generation; the error says why the
-// newest of all have not. A node whose ID the newest have no room for goes on as what it is, in its next life too: people may give it
-// other ranges, and until then its pods are reached.
+// fitting is what follows from an ID that is held by the newest ranges that have room for it, and their generation; the
+// error says why the newest of all have not. A node whose ID the newest have no room for goes on as what it is, in its
+// next life too: people may give it other ranges, and until then its pods are reached.
 func (r *ranges) fitting(id uint32, cidrs []netip.Prefix) (mine contiv.NodePlan, generation int64, err error) {
 	mine, err = r.nodePlan(id, cidrs)
 	if err == nil {
@@ -122,7 +123,8 @@ func (r *ranges) fitting(id uint32, cidrs []netip.Prefix) (mine contiv.NodePlan,
 	return contiv.NodePlan{}, 0, err
 }
 
-// Room says why ranges have no room for a node ID, nil where they have. What single nodes have as their gateways is not known here.
+// Room says why ranges have no room for a node ID, nil where they have. What single nodes have as their gateways is not
+// known here.
 func (p Pools) Room(id uint32) error {
 	plan := planOf(p)
 	_, err := nodePlan(&plan, id, nil)
@@ -148,8 +150,8 @@ func nodePlan(plan *contiv.Plan, id uint32, cidrs []netip.Prefix) (contiv.NodePl
 
 // externalPlan is what follows from an ID with external addresses, in one family.
 func externalPlan(plan *contiv.Plan, id uint32, cidrs []netip.Prefix) (contiv.NodePlan, error) {
-	// A block that is too small to hold a gateway (EC2 gives single addresses where a subnet is in pieces) says nothing about
-	// the node's own wiring; its gateway is elsewhere, and the allocator's affair.
+	// A block that is too small to hold a gateway (EC2 gives single addresses where a subnet is in pieces) says nothing
+	// about the node's own wiring; its gateway is elsewhere, and the allocator's affair.
 	block := plan.PodSubnet
 	for _, own := range ofPlan(plan, cidrs) {
 		if own.Addr().BitLen()-own.Bits() >= gatewayHostBits {
@@ -296,9 +298,9 @@ func (a *Agent) resolve() {
 	r.want = r.blocksOf(mine, a.podCIDRs)
 }
 
-// takeBlocks makes the allocator pick from the blocks that are ours. Before a block is used for the first time, the view of
-// the store must show our own record with it, and nobody else's record with an address of it. Two nodes that publish
-// overlapping blocks write one after the other, so at least the later one sees both: they never both go on.
+// takeBlocks makes the allocator pick from the blocks that are ours. Before a block is used for the first time, the
+// view of the store must show our own record with it, and nobody else's record with an address of it. Two nodes that
+// publish overlapping blocks write one after the other, so at least the later one sees both: they never both go on.
 //
 // Where another node stands in the way, our old blocks drain all the same: its new block may be waiting for them.
 func (a *Agent) takeBlocks() {
@@ -392,8 +394,8 @@ func (a *Agent) takeable() []netip.Prefix {
 	return take
 }
 
-// blockedBy notes that another node has addresses of a wanted block. One that we have published at the same time is taken
-// out of our record again.
+// blockedBy notes that another node has addresses of a wanted block. One that we have published at the same time is
+// taken out of our record again.
 func (a *Agent) blockedBy(block netip.Prefix, holder nodeid.Holder, shown bool) {
 	r := &a.ranges
 	r.waiting, r.blocked = fmt.Sprintf("block %s: node %s still has addresses of it", block, holder.Name), true
@@ -425,7 +427,8 @@ func (a *Agent) activeBlocks() []netip.Prefix {
 	return active
 }
 
-// free are those of the blocks that may be published: nobody else has addresses of them, and we do not step back from them.
+// free are those of the blocks that may be published: nobody else has addresses of them, and we do not step back from
+// them.
 func (a *Agent) free(blocks []netip.Prefix) []netip.Prefix {
 	if len(blocks) == 0 || !a.ids.Complete() || a.now.Before(a.ranges.backAt) {
 		return nil

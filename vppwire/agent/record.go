@@ -24,8 +24,8 @@ type Record struct {
 	// Number is set for RecordSandbox: what the attachment is numbered by, see mode.Pod.
 	Number uint32
 	// NodeID and NodeUID are set for RecordNode: the cluster-wide ID that this node holds and the UID of the Node object
-	// that it was claimed for. NodeAddress is the interconnect address the agent was told, zero for the plan's own; of RecordLease
-	// the one that VPP has leased by DHCP.
+	// that it was claimed for. NodeAddress is the interconnect address the agent was told, zero for the plan's own; of
+	// RecordLease the one that VPP has leased by DHCP.
 	NodeID      uint32
 	NodeUID     string
 	NodeAddress netip.Prefix
@@ -55,16 +55,17 @@ const (
 	RecordClock
 )
 
-// JournalFormat is the newest format of journals that this version reads. Format 1 needs no RecordFormat. Format 2 has a second address
-// for sandboxes and ranges for it: this version writes it, and says so, in clusters of two families alone.
+// JournalFormat is the newest format of journals that this version reads. Format 1 needs no RecordFormat. Format 2 has
+// a second address for sandboxes and ranges for it: this version writes it, and says so, in clusters of two families
+// alone.
 const JournalFormat = 2
 
 // Errors of ParseRecord about lines that are as they were written.
 var (
 	// ErrNewer: the line says that the journal needs a newer reader. Nothing of the journal may be used or changed.
 	ErrNewer = errors.New("a newer version has written it")
-	// ErrUnknownRecord: a newer version has kinds of lines that this one does not know. Where leaving them out would do harm, it
-	// says so by RecordFormat.
+	// ErrUnknownRecord: a newer version has kinds of lines that this one does not know. Where leaving them out would do
+	// harm, it says so by RecordFormat.
 	ErrUnknownRecord = errors.New("unknown kind")
 )
 

@@ -77,8 +77,8 @@ func FuzzParseRecord(f *testing.F) {
 	})
 }
 
-// TestRestoreContradictions: a journal with lines that cannot be true is served without them. Method: each bad line is put
-// into a good journal; the good pod must be there, the bad one not, an error logged, and the next snapshot clean.
+// TestRestoreContradictions: a journal with lines that cannot be true is served without them. Method: each bad line is
+// put into a good journal; the good pod must be there, the bad one not, an error logged, and the next snapshot clean.
 func TestRestoreContradictions(t *testing.T) {
 	good := []string{
 		"boot b", "pools 1 10.1.0.0/16 24 172.30.0.0/16 24 192.168.16.0/24 192.168.30.0/24 - - false", "node 1 uid-n1 -",

@@ -5,7 +5,8 @@ import "time"
 // repairAgain is when a look at everything is tried again that has found the wiring busy.
 const repairAgain = time.Second
 
-// repairDrift looks at all of VPP and Linux at the intervals that are configured: what another hand has changed is put right.
+// repairDrift looks at all of VPP and Linux at the intervals that are configured: what another hand has changed is put
+// right.
 func (a *Agent) repairDrift() {
 	if !due(a.repairAt, a.now) {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
-// restore rebuilds the state from the journal. A record that contradicts the ones before it is logged and left out, and the
-// rest is served: one bad line must not take a node down. What was left out is gone from the journal with its next
+// restore rebuilds the state from the journal. A record that contradicts the ones before it is logged and left out, and
+// the rest is served: one bad line must not take a node down. What was left out is gone from the journal with its next
 // rewriting.
 func (a *Agent) restore(e Restored) {
 	a.restored, a.boot = true, e.Boot
@@ -95,8 +95,8 @@ func (a *Agent) configuredPools(configured []Pools) []Record {
 	return fresh
 }
 
-// restorePods joins sandboxes with leases. A sandbox without lease was never answered or has been released: it is dropped.
-// A lease without sandbox belongs to nobody who could ask for its release: it is released.
+// restorePods joins sandboxes with leases. A sandbox without lease was never answered or has been released: it is
+// dropped. A lease without sandbox belongs to nobody who could ask for its release: it is released.
 func (a *Agent) restorePods(sandboxes map[ipam.Owner]*attachment) {
 	var orphans []ipam.Owner
 	var attached []*attachment
@@ -140,7 +140,8 @@ func (a *Agent) restorePods(sandboxes map[ipam.Owner]*attachment) {
 	}
 }
 
-// restoreNumbers gives attachments their numbers again. One without, or with one that an older attachment has, gets another.
+// restoreNumbers gives attachments their numbers again. One without, or with one that an older attachment has, gets
+// another.
 func (a *Agent) restoreNumbers(attached []*attachment) []Record {
 	var without []*attachment
 	for _, t := range attached {

@@ -13,10 +13,11 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/story"
 )
 
-// TestSchedules lets three agents on one store race: whose answer comes next is drawn, and between answers ranges change
-// (to splits whose blocks overlap the old ones), pods come and go, agents die and come back, store answers and watches
-// are lost. Goal: at every instant no two nodes act on one ID, hold one address, or give out addresses of a block that another
-// node holds; and when all is calm every node is idle on ranges that everybody has. Method: property over seeds.
+// TestSchedules lets three agents on one store race: whose answer comes next is drawn, and between answers ranges
+// change (to splits whose blocks overlap the old ones), pods come and go, agents die and come back, store answers and
+// watches are lost. Goal: at every instant no two nodes act on one ID, hold one address, or give out addresses of a
+// block that another node holds; and when all is calm every node is idle on ranges that everybody has. Method: property
+// over seeds.
 func TestSchedules(t *testing.T) {
 	seeds := 300
 	if testing.Short() {

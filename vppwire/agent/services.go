@@ -39,8 +39,8 @@ func (a *Agent) serviceFact(ev Event) {
 // servicesKnown reports whether all services have been told, where that matters.
 func (a *Agent) servicesKnown() bool { return a.services == nil || a.services.Known() }
 
-// wireServices wants of VPP what services want now. Before all of them are known nothing is: a service of which half the endpoints
-// have been told would lose the sessions of the others.
+// wireServices wants of VPP what services want now. Before all of them are known nothing is: a service of which half
+// the endpoints have been told would lose the sessions of the others.
 func (a *Agent) wireServices() {
 	if a.services == nil || !a.services.Known() || a.node.ID == 0 {
 		return

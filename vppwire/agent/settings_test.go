@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Goal: the documented settings are those of the file. Method: the fields of Config, by reflection, beside the list, both ways.
+// Goal: the documented settings are those of the file. Method: the fields of Config, by reflection, beside the list,
+// both ways.
 func TestSettings(t *testing.T) {
 	want := map[string]bool{}
 	fieldPaths(reflect.TypeFor[Config](), "", want)
@@ -22,7 +23,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// fieldPaths collects the paths of a struct's fields in lower case. A section that is refused whole counts as one field.
+// fieldPaths collects the paths of a struct's fields in lower case. A section that is refused whole counts as one
+// field.
 func fieldPaths(of reflect.Type, path string, into map[string]bool) {
 	if of.Kind() == reflect.Slice {
 		of = of.Elem()

@@ -32,8 +32,8 @@ func (a *Agent) Mode() mode.Config { return a.wiring }
 // Blocks are the pod ranges that the node holds, active ones first.
 func (a *Agent) Blocks() []ipam.Block { return a.alloc.Blocks() }
 
-// Reserved are the addresses of held blocks that no pod may get: of each block network, gateway, NAT loopback, broadcast;
-// of a block whose gateway lies elsewhere none but the gateway.
+// Reserved are the addresses of held blocks that no pod may get: of each block network, gateway, NAT loopback,
+// broadcast; of a block whose gateway lies elsewhere none but the gateway.
 func (a *Agent) Reserved() []netip.Addr {
 	var list []netip.Addr
 	for _, b := range a.alloc.Blocks() {
@@ -95,8 +95,8 @@ func (a *Agent) Pending() string {
 	return a.pendingPods()
 }
 
-// Due is as Pending, without what has to wait for a time or for others: an ID that this node may have to release, and what stays until every source has
-// told what is wanted.
+// Due is as Pending, without what has to wait for a time or for others: an ID that this node may have to release, and
+// what stays until every source has told what is wanted.
 func (a *Agent) Due() string {
 	if why := a.awaited(); why != "" || a.wire.Withheld() {
 		return why
@@ -104,7 +104,8 @@ func (a *Agent) Due() string {
 	return a.pendingPods()
 }
 
-// Lacks yields all that the agent has to know, to have or to write down before it is ready for pods, in the order in which it counts.
+// Lacks yields all that the agent has to know, to have or to write down before it is ready for pods, in the order in
+// which it counts.
 func (a *Agent) Lacks() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		_ = (a.restored || yield("the journal has not been read")) &&

@@ -8,9 +8,10 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/story"
 )
 
-// TestStories plays the files of testdata/stories. Goal: what an agent asks for, in which order, and what it answers stay as
-// they were reviewed. Method: each block's lines act one after the other; the output is every effect in its order, with runs
-// of dataplane calls drawn together. After each block, what is under way is performed ("settle" does so midway).
+// TestStories plays the files of testdata/stories. Goal: what an agent asks for, in which order, and what it answers
+// stay as they were reviewed. Method: each block's lines act one after the other; the output is every effect in its
+// order, with runs of dataplane calls drawn together. After each block, what is under way is performed ("settle" does
+// so midway).
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
 		l := story.New(t)

@@ -2,10 +2,11 @@ package agent
 
 import "time"
 
-// ownTime decides on the agent's own time, which rests are measured by and its journal speaks of. It never goes back from one life to
-// the next. Within a boot of the machine it is what has passed since the boot began, by a clock that nobody sets: a wall clock that was set
-// ahead between two lives would end the rest of a released address too early, one that was set back would keep it for hours. In a new boot it
-// is the wall clock's again, unless that has fallen behind the journal. It returns what the journal has to say about that.
+// ownTime decides on the agent's own time, which rests are measured by and its journal speaks of. It never goes back
+// from one life to the next. Within a boot of the machine it is what has passed since the boot began, by a clock that
+// nobody sets: a wall clock that was set ahead between two lives would end the rest of a released address too early,
+// one that was set back would keep it for hours. In a new boot it is the wall clock's again, unless that has fallen
+// behind the journal. It returns what the journal has to say about that.
 func (a *Agent) ownTime(e Restored) (fresh []Record) {
 	var last time.Time
 	var boot string

@@ -8,8 +8,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/story"
 )
 
-// Goal: the agent's own time passes as true time does within a boot, whatever its wall clock does between two lives, and never goes back. Method:
-// lives of an agent on one journal; each is told its wall clock and how long its boot has lasted.
+// Goal: the agent's own time passes as true time does within a boot, whatever its wall clock does between two lives,
+// and never goes back. Method: lives of an agent on one journal; each is told its wall clock and how long its boot has
+// lasted.
 func TestOwnTime(t *testing.T) {
 	start := time.Unix(1_000_000, 0).UTC()
 	var records []Record

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// troubleAfter is how long something may be under way before it is what keeps the agent from wiring pods: a VPP that has
-// restarted is wired again in less than a second.
+// troubleAfter is how long something may be under way before it is what keeps the agent from wiring pods: a VPP that
+// has restarted is wired again in less than a second.
 const troubleAfter = 5 * time.Second
 
 // vppSilence is what to say of a VPP that is as good as dead.
 const vppSilence = "VPP is there and does not answer: its main thread may hang, restart it"
 
-// Trouble is one sentence about why no pod can be wired at that time, empty when one can. Unlike Pending it names what only other
-// nodes or people can end, and says nothing of what has been going on for a few seconds only.
+// Trouble is one sentence about why no pod can be wired at that time, empty when one can. Unlike Pending it names what
+// only other nodes or people can end, and says nothing of what has been going on for a few seconds only.
 func (a *Agent) Trouble(now time.Time) string { return a.trouble(a.Time(now)) }
 
 func (a *Agent) trouble(now time.Time) string {

@@ -10,7 +10,8 @@ import (
 // booksEvery is after how many steps the books are compared: they grow with the node's pods.
 const booksEvery = 64
 
-// Validate has the agent panic from now on where a step breaks its own contract (see the package's comment): for simulators and tests.
+// Validate has the agent panic from now on where a step breaks its own contract (see the package's comment): for
+// simulators and tests.
 func (a *Agent) Validate() { a.validates = true }
 
 // validate looks at what a step has done.

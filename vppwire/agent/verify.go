@@ -6,8 +6,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// podCheck compares an attachment with the allocation state and with what stands in VPP and Linux: what the agent made may have been
-// changed by another hand, so it looks again before it answers.
+// podCheck compares an attachment with the allocation state and with what stands in VPP and Linux: what the agent made
+// may have been changed by another hand, so it looks again before it answers.
 func (p *pods) podCheck(e PodCheck) {
 	if answer, done := p.checked(e); done {
 		p.emit(answer)
@@ -19,7 +19,8 @@ func (p *pods) podCheck(e PodCheck) {
 	}
 }
 
-// groupsOf are the groups that an attachment's packets depend on: its own and, where pods share an interface, the node's.
+// groupsOf are the groups that an attachment's packets depend on: its own and, where pods share an interface, the
+// node's.
 func (p *pods) groupsOf(t *attachment) []string {
 	if p.wiring.SharesInterface() {
 		return []string{t.group, groupNode}

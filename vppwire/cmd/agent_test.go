@@ -14,8 +14,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
-// Goal: whoever asks for what cannot be gets one line and its code, and nothing is made. Method: command lines with the beginning of what
-// they are told.
+// Goal: whoever asks for what cannot be gets one line and its code, and nothing is made. Method: command lines with the
+// beginning of what they are told.
 func TestRefusals(t *testing.T) {
 	dir := shortDir(t)
 	good := filepath.Join(dir, "good.yaml")

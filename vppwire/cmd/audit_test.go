@@ -11,8 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
-// Goal: an audit of files tells findings with code 1, nothing with 0, and bad input in one line with 2. Method: files as kubectl prints
-// them, and a server that is not there.
+// Goal: an audit of files tells findings with code 1, nothing with 0, and bad input in one line with 2. Method: files
+// as kubectl prints them, and a server that is not there.
 func TestAuditFiles(t *testing.T) {
 	dir := t.TempDir()
 	put, good, more := kubectlFiles(t, dir)

@@ -15,8 +15,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/internal/conformance"
 )
 
-// Goal: files are judged by the laws that files can show, each other one is told as not judged, a report is made of it, and what goes only with pods is
-// refused before anything is read. Method: files as kubectl prints them, and what is handed to who writes reports.
+// Goal: files are judged by the laws that files can show, each other one is told as not judged, a report is made of it,
+// and what goes only with pods is refused before anything is read. Method: files as kubectl prints them, and what is
+// handed to who writes reports.
 func TestConformanceFiles(t *testing.T) {
 	dir := t.TempDir()
 	put, good, more := kubectlFiles(t, dir)

@@ -18,8 +18,9 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
-// Goal: a controller shows that it is alive and whether it leads for as long as it runs; where another one shows itself it does not begin, and one
-// line says what to do. Method: one at a socket, before a server that knows no lease, and another at the same.
+// Goal: a controller shows that it is alive and whether it leads for as long as it runs; where another one shows itself
+// it does not begin, and one line says what to do. Method: one at a socket, before a server that knows no lease, and
+// another at the same.
 func TestControllerShowsItself(t *testing.T) {
 	socket := filepath.Join(shortDir(t), "rest.sock")
 	args := []string{"controller", "--cluster-cidr", "10.0.0.0/16", "--kubeconfig", cluster(t, "vppdrill-node-ipam", ""), "--rest", "unix:" + socket}
@@ -69,8 +70,8 @@ func TestControllerShowsItself(t *testing.T) {
 	}
 }
 
-// Goal: the Deployment's probes ask where controllers show themselves by default, at a port that no two of its pods have on one node, before, during
-// and after they are exchanged. Method: the manifest beside the flag's default.
+// Goal: the Deployment's probes ask where controllers show themselves by default, at a port that no two of its pods
+// have on one node, before, during and after they are exchanged. Method: the manifest beside the flag's default.
 func TestControllerDeployment(t *testing.T) {
 	text, err := fs.ReadFile(kubernetes.Files, "controller/controller.yaml")
 	must(t, err)

@@ -28,8 +28,9 @@ func stranger(t *testing.T) string {
 	return file
 }
 
-// Goal: each command whose credentials are refused, or that may not do what it is for, ends with one line that says what mends it and exit code 3, having
-// made nothing. Method: a server that does not take the token, and one that takes it and forbids one thing.
+// Goal: each command whose credentials are refused, or that may not do what it is for, ends with one line that says
+// what mends it and exit code 3, having made nothing. Method: a server that does not take the token, and one that takes
+// it and forbids one thing.
 func TestKeptOut(t *testing.T) {
 	dir := shortDir(t)
 	config := filepath.Join(dir, "contiv.yaml")
@@ -67,7 +68,8 @@ func TestKeptOut(t *testing.T) {
 	}
 }
 
-// Goal: who may not read a cluster's nodes is told how somebody who may hands them over. Method: a server that forbids everything.
+// Goal: who may not read a cluster's nodes is told how somebody who may hands them over. Method: a server that forbids
+// everything.
 func TestAuditForbidden(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
 	t.Cleanup(s.Close)
@@ -79,8 +81,9 @@ func TestAuditForbidden(t *testing.T) {
 	}
 }
 
-// Goal: a token that expires while a controller runs ends nothing: the log says so once, with what renews it, and again when another one counts. Method: a
-// server that takes a token that a file has, then one that comes later. The client reads the file again after a minute, so the server changes its mind.
+// Goal: a token that expires while a controller runs ends nothing: the log says so once, with what renews it, and again
+// when another one counts. Method: a server that takes a token that a file has, then one that comes later. The client
+// reads the file again after a minute, so the server changes its mind.
 func TestTokenExpires(t *testing.T) {
 	var refuses atomic.Bool
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -90,7 +93,8 @@ func TestTokenExpires(t *testing.T) {
 			w.WriteHeader(http.StatusUnauthorized)
 		case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
 			w.WriteHeader(http.StatusCreated)
-			_, _ = w.Write([]byte(`{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","status":{"allowed":true}}`)) // who is gone has no use for it
+			// who is gone has no use for it
+			_, _ = w.Write([]byte(`{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","status":{"allowed":true}}`))
 		default:
 			w.WriteHeader(http.StatusNotFound) // no lease: it goes on trying
 		}

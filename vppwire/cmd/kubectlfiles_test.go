@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// kubectlFiles are files as kubectl prints them: good has a node and a pod, more a second pod with the first one's address; put makes further ones.
+// kubectlFiles are files as kubectl prints them: good has a node and a pod, more a second pod with the first one's
+// address; put makes further ones.
 func kubectlFiles(t *testing.T, dir string) (put func(name, text string) string, good, more string) {
 	t.Helper()
 	put = func(name, text string) string {

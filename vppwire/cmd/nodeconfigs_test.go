@@ -28,8 +28,8 @@ func gatewayOf(node, gateway string) agent.NodeConfig {
 
 func configs(list ...agent.NodeConfig) kube.NodeConfigs { return kube.NodeConfigs{List: list} }
 
-// Goal: what a resource says counts before the file, is there again at a start at which nobody tells it, and outlives a change that cannot be;
-// what is wrong is told once. Method: a story of lists, each with the own gateway in the end.
+// Goal: what a resource says counts before the file, is there again at a start at which nobody tells it, and outlives a
+// change that cannot be; what is wrong is told once. Method: a story of lists, each with the own gateway in the end.
 func TestNodeConfigsAreTakenAndKept(t *testing.T) {
 	copy := filepath.Join(t.TempDir(), "state", "nodeconfigs.json")
 	n, told := heeding(t, copy)
@@ -68,8 +68,9 @@ func TestNodeConfigsAreTakenAndKept(t *testing.T) {
 	}
 }
 
-// Goal: an agent is started anew, after the one before it has ended, for what changes what it does; never for what does not; and what ends an
-// agent by itself ends all. Method: agents that say when they begin and end, told of resources by hand.
+// Goal: an agent is started anew, after the one before it has ended, for what changes what it does; never for what does
+// not; and what ends an agent by itself ends all. Method: agents that say when they begin and end, told of resources by
+// hand.
 func TestAgentStartsAnew(t *testing.T) {
 	n, told := heeding(t, filepath.Join(t.TempDir(), "nodeconfigs.json"))
 	news, lives := make(chan kube.NodeConfigs), make(chan string, 10)

@@ -21,8 +21,8 @@ import (
 // clusterToken is what a kubeconfig of these tests lets in by.
 const clusterToken = "s3cr3t-t0ken"
 
-// cluster is an API server that serves and allows all but what is named, a resource, a field of NodeIDRecords or a right, and knows nothing else;
-// behind it is its kubeconfig.
+// cluster is an API server that serves and allows all but what is named, a resource, a field of NodeIDRecords or a
+// right, and knows nothing else; behind it is its kubeconfig.
 func cluster(t *testing.T, missing, denied string) (kubeconfig string) {
 	t.Helper()
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,8 +67,9 @@ func cluster(t *testing.T, missing, denied string) (kubeconfig string) {
 	return kubeconfig
 }
 
-// Goal: a cluster whose custom resources are of an older version, or drop what is written, or whose roles lack one verb, is told in one line with the command that mends it and
-// exit code 3 by agents and by controllers, and no token is told with it, however much is logged. Method: a server that lacks one thing at a time.
+// Goal: a cluster whose custom resources are of an older version, or drop what is written, or whose roles lack one
+// verb, is told in one line with the command that mends it and exit code 3 by agents and by controllers, and no token
+// is told with it, however much is logged. Method: a server that lacks one thing at a time.
 func TestClusterNotReady(t *testing.T) {
 	dir := shortDir(t)
 	config := filepath.Join(dir, "contiv.yaml")

@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// Goal: the flags of cluster-pool and multi-pool become a pool, and what makes none is refused in one line with code 2 before any server is
-// asked. Method: a table of flags.
+// Goal: the flags of cluster-pool and multi-pool become a pool, and what makes none is refused in one line with code 2
+// before any server is asked. Method: a table of flags.
 func TestPoolFlags(t *testing.T) {
 	for _, test := range []struct {
 		kind         string
@@ -71,7 +71,8 @@ func TestCloudFlags(t *testing.T) {
 	}
 }
 
-// Goal: no pod gets an address of its block that the agent keeps for itself. Method: a block of 16 is filled as Cilium's modes do.
+// Goal: no pod gets an address of its block that the agent keeps for itself. Method: a block of 16 is filled as
+// Cilium's modes do.
 func TestCiliumLeavesReserved(t *testing.T) {
 	for _, kind := range []string{ipamClusterPool, ipamMultiPool} {
 		alloc, err := (&clusterFlags{ipam: kind}).allocator(0)

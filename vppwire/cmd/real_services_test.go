@@ -47,9 +47,10 @@ func webSlice(pods ...netip.Addr) service.Slice {
 	return s
 }
 
-// Goal: on a real VPP, TCP and UDP through a service's addresses reach every endpoint from pods and host, also the client itself; the
-// sessions of an endpoint go on while others come and go and while the agent is killed and started again, which writes nothing; what
-// an endpoint that has gone had is not given to it any more. Method: echo servers that say who they are and whom they hear.
+// Goal: on a real VPP, TCP and UDP through a service's addresses reach every endpoint from pods and host, also the
+// client itself; the sessions of an endpoint go on while others come and go and while the agent is killed and started
+// again, which writes nothing; what an endpoint that has gone had is not given to it any more. Method: echo servers
+// that say who they are and whom they hear.
 func TestRealServices(t *testing.T) {
 	host, one, two := namespace(t), namespace(t), namespace(t)
 	m, c := serviceNode(t, host)
@@ -230,8 +231,8 @@ func askEcho(t *testing.T, ns *netns, network, at string) (me, hears string, err
 	return say(c)
 }
 
-// Goal: what 1,000 services of 20 endpoints cost a real VPP: time, messages and memory; an agent that starts again asks and writes
-// nothing. Method: VPPDRILL_BENCH=1, one node, no packets.
+// Goal: what 1,000 services of 20 endpoints cost a real VPP: time, messages and memory; an agent that starts again asks
+// and writes nothing. Method: VPPDRILL_BENCH=1, one node, no packets.
 func TestThousandServices(t *testing.T) {
 	if os.Getenv("VPPDRILL_BENCH") == "" {
 		t.Skip("skipped: it takes half a minute; VPPDRILL_BENCH=1 runs it")

@@ -48,9 +48,9 @@ func TestMain(m *testing.M) {
 // patience is how long a test waits for what has to come. It is never the subject: a loaded machine may need it.
 const patience = time.Minute
 
-// Goal: on a real VPP and a real kernel two pods of a node reach each other, and go on doing so behind kill -9 of the agent, of
-// which the next life changes nothing, and behind kill -9 of VPP; a deleted pod leaves nothing. Method: an agent as a process
-// of its own, in namespaces of the test's.
+// Goal: on a real VPP and a real kernel two pods of a node reach each other, and go on doing so behind kill -9 of the
+// agent, of which the next life changes nothing, and behind kill -9 of VPP; a deleted pod leaves nothing. Method: an
+// agent as a process of its own, in namespaces of the test's.
 func TestRealVPP(t *testing.T) {
 	vpp := findVPP(t)
 	host, one, two := namespace(t), namespace(t), namespace(t)

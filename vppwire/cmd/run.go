@@ -140,7 +140,8 @@ func serve(ctx context.Context, o options, d *host.Driver, trouble func() string
 	h := rest.Handler(rest.Config{Agent: d, NodeName: o.node, IPAM: o.cfg.IPAMConfig, Metrics: d.Metrics.Registry, Trouble: trouble})
 	shown, err := serving(o.rest, h, o.log)
 	if err != nil {
-		return untilOneEnds(ctx, server.Serve, func(context.Context) error { return err }) // the CNI socket goes as it does at the end
+		// the CNI socket goes as it does at the end
+		return untilOneEnds(ctx, server.Serve, func(context.Context) error { return err })
 	}
 	parts := append(shown, server.Serve, d.Run)
 	if o.install.confDir != "" {

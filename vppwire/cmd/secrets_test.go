@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
-// Goal: whatever is wrong with a kubeconfig, what lets in by it is not told, however much is logged, and nobody goes on without it. Method: a secret in each place
-// of files that cannot be used, for each command that takes one.
+// Goal: whatever is wrong with a kubeconfig, what lets in by it is not told, however much is logged, and nobody goes on
+// without it. Method: a secret in each place of files that cannot be used, for each command that takes one.
 func TestBrokenKubeconfigsKeepTheirSecrets(t *testing.T) {
 	const whole = "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: %q}}]\nusers: [{name: u, user: {%s}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\ncurrent-context: c\n"
 	dir := t.TempDir()

@@ -31,11 +31,11 @@ type contender struct {
 // what does not answer says so by itself.
 const pluginTime = 2 * time.Minute
 
-// TestLatency goal: what an ADD costs beside the reference. Method: 1,000 pods (VPPDRILL_PODS) in batches of 20 that live at
-// the same time, each contender in turn within a batch, so that what else the machine does strikes all alike. VPPDRILL_RESTING
-// pods of each contender stand all the while, as ADDs on a full node are what counts. Timed is the plugin's process, from its
-// start to its end. It prints a table and asserts nothing about it, of fewer pods where the tests' -timeout comes first;
-// VPPDRILL_BENCH=1 runs it.
+// TestLatency goal: what an ADD costs beside the reference. Method: 1,000 pods (VPPDRILL_PODS) in batches of 20 that
+// live at the same time, each contender in turn within a batch, so that what else the machine does strikes all alike.
+// VPPDRILL_RESTING pods of each contender stand all the while, as ADDs on a full node are what counts. Timed is the
+// plugin's process, from its start to its end. It prints a table and asserts nothing about it, of fewer pods where the
+// tests' -timeout comes first; VPPDRILL_BENCH=1 runs it.
 func TestLatency(t *testing.T) {
 	if os.Getenv("VPPDRILL_BENCH") == "" {
 		t.Skip("measures for minutes: VPPDRILL_BENCH=1 runs it")

@@ -12,8 +12,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/cni"
 )
 
-// TestCheckLooks goal: CHECK fails where the sandbox is not as prevResult says, whatever the agent believes. Method: real
-// namespaces, each with one thing wrong.
+// TestCheckLooks goal: CHECK fails where the sandbox is not as prevResult says, whatever the agent believes. Method:
+// real namespaces, each with one thing wrong.
 func TestCheckLooks(t *testing.T) {
 	needRoot(t)
 	good := attachment{ifName: "eth0", mac: "02:00:00:00:00:01", addr: "10.1.1.2/32"}
@@ -59,8 +59,8 @@ func TestCheckLooks(t *testing.T) {
 	}
 }
 
-// TestTakenName goal: an interface that somebody else has made is refused, and one that the agent has made is told again.
-// Method: a sandbox that has eth0, and an agent that does not know of it, then one that does.
+// TestTakenName goal: an interface that somebody else has made is refused, and one that the agent has made is told
+// again. Method: a sandbox that has eth0, and an agent that does not know of it, then one that does.
 func TestTakenName(t *testing.T) {
 	needRoot(t)
 	var a fakeAgent

@@ -24,8 +24,8 @@ func ask(ctx context.Context, command, socket, wait string) (code int, out strin
 	return code, b.String()
 }
 
-// Goal: an agent that dies behind a request is asked again, and one that answers nonsense is not believed. Method: sockets
-// behind which somebody else answers.
+// Goal: an agent that dies behind a request is asked again, and one that answers nonsense is not believed. Method:
+// sockets behind which somebody else answers.
 func TestOddAgents(t *testing.T) {
 	hangUp := func(c *net.UnixConn) { _ = c.Close() }
 	listenAndDie := func(c *net.UnixConn) { _, _ = wire.ReadRequest(c); _ = c.Close() }

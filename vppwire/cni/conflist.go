@@ -18,7 +18,8 @@ import (
 // PluginType is the plugin's file name in a CNI bin directory, and the "type" of its configurations.
 const PluginType = "vppdrill"
 
-// Conflist describes a network configuration list with this plugin as its first. Its zero fields have the plugin's defaults.
+// Conflist describes a network configuration list with this plugin as its first. Its zero fields have the plugin's
+// defaults.
 type Conflist struct {
 	// Name is the network's; empty is "vppdrill".
 	Name string
@@ -79,9 +80,9 @@ func (l Conflist) JSON() ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// Install puts the program at from into binDir as the plugin, and then a configuration into confDir as NAME.conflist. Each
-// file is written beside its place and renamed, so that a runtime that looks at any moment finds a whole one or none; a file
-// that is right already is left alone. The folders must exist.
+// Install puts the program at from into binDir as the plugin, and then a configuration into confDir as NAME.conflist.
+// Each file is written beside its place and renamed, so that a runtime that looks at any moment finds a whole one or
+// none; a file that is right already is left alone. The folders must exist.
 func Install(from, binDir, confDir, name string, conflist []byte) error {
 	program, err := os.Open(from)
 	if err != nil {

@@ -28,8 +28,8 @@ func TestConflist(t *testing.T) {
 	}
 }
 
-// Goal: what is installed is whole, and installing again changes nothing. Method: install, look at the files' identities,
-// install again, then another version.
+// Goal: what is installed is whole, and installing again changes nothing. Method: install, look at the files'
+// identities, install again, then another version.
 func TestInstall(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "program")

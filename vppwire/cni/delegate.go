@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
 )
 
-// ipam is the IPAM plugin that the configuration names (CNI specification 1.1, section 4); its zero value is none, and the
-// agent chooses addresses itself.
+// ipam is the IPAM plugin that the configuration names (CNI specification 1.1, section 4); its zero value is none, and
+// the agent chooses addresses itself.
 type ipam struct {
 	path string
 	conf []byte

@@ -20,8 +20,8 @@ const (
 	envNetns       = "CNI_NETNS"
 	envIfName      = "CNI_IFNAME"
 	envArgs        = "CNI_ARGS"
-	// envNetnsOverride, when true, lets a sandbox be the plugin's own namespace. It is the reference implementation's; tests of
-	// runtimes use it.
+	// envNetnsOverride, when true, lets a sandbox be the plugin's own namespace. It is the reference implementation's;
+	// tests of runtimes use it.
 	envNetnsOverride = "CNI_NETNS_OVERRIDE"
 )
 
@@ -36,13 +36,14 @@ const versionCommand = "VERSION"
 
 var commands = append(slices.Clone(wire.Commands), versionCommand)
 
-// idMax bounds container IDs: runtimes use 64 digits. It keeps an agent's journal lines short whatever a runtime thinks of.
+// idMax bounds container IDs: runtimes use 64 digits. It keeps an agent's journal lines short whatever a runtime thinks
+// of.
 const idMax = 253
 
 var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
-// readEnvironment reads and checks the variables that the command needs; CNI_NETNS is looked at by sandbox. The error names
-// every variable that is missing.
+// readEnvironment reads and checks the variables that the command needs; CNI_NETNS is looked at by sandbox. The error
+// names every variable that is missing.
 func readEnvironment(get func(string) string) (parameters, *failure) {
 	p := parameters{command: get(envCommand), containerID: get(envContainerID), netns: get(envNetns), ifName: get(envIfName),
 		args: get(envArgs)}
@@ -101,8 +102,8 @@ var knownArgs = []string{"IgnoreUnknown", "K8S_POD_NAMESPACE", "K8S_POD_NAME", "
 // argMax bounds a value: names of Kubernetes have at most 253 bytes.
 const argMax = 253
 
-// checkArgs refuses arguments that nobody would honor, unless IgnoreUnknown says that this is wanted. A DEL is not held up by
-// what its ADD was refused for.
+// checkArgs refuses arguments that nobody would honor, unless IgnoreUnknown says that this is wanted. A DEL is not held
+// up by what its ADD was refused for.
 func (p parameters) checkArgs() *failure {
 	if p.command == wire.Del {
 		return nil

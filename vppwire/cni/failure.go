@@ -9,8 +9,8 @@ import (
 	"github.com/containernetworking/cni/pkg/types"
 )
 
-// latest is the version of the specification that this package implements, and that errors are told in before it is known
-// which one the runtime speaks.
+// latest is the version of the specification that this package implements, and that errors are told in before it is
+// known which one the runtime speaks.
 const latest = "1.1.0"
 
 // Versions lists the versions in which results can be told, oldest first. Those before 0.3.0 have no interfaces.
@@ -57,8 +57,8 @@ func (f *failure) add(other *failure) {
 // oneLine keeps messages to one line, as they end up in events and logs of others.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// undecodable is of JSON that is broken, or has another type than it should. Of what the library says, the names of Go types
-// are left out: they are no help to whoever wrote the JSON.
+// undecodable is of JSON that is broken, or has another type than it should. Of what the library says, the names of Go
+// types are left out: they are no help to whoever wrote the JSON.
 func undecodable(what string, err error) *failure {
 	var other *json.UnmarshalTypeError
 	if !errors.As(err, &other) {

@@ -12,8 +12,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
 )
 
-// FuzzStdin goal: no configuration makes the plugin panic, and what it accepts it can answer. Method: read everything that a
-// command reads, chain a result behind prevResult, tell it in every version and read it back.
+// FuzzStdin goal: no configuration makes the plugin panic, and what it accepts it can answer. Method: read everything
+// that a command reads, chain a result behind prevResult, tell it in every version and read it back.
 func FuzzStdin(f *testing.F) {
 	for _, conf := range []string{
 		`{"cniVersion":"1.1.0","name":"k8s","type":"vppdrill","timeout":"5s","agentWait":"1s","netnsDirs":["/run/netns"]}`,

@@ -23,7 +23,8 @@ func hasLink(sandbox int, name string) bool {
 	return err == nil
 }
 
-// inspect compares a sandbox with what was made in it. Addresses and routes that are there besides are a later plugin's.
+// inspect compares a sandbox with what was made in it. Addresses and routes that are there besides are a later
+// plugin's.
 func inspect(sandbox int, p parameters, want attachment) *failure {
 	h, err := netlink.NewHandleAt(netns.NsHandle(sandbox), unix.NETLINK_ROUTE)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/cni"
 )
 
-// TestIPAMPlugin goal: an IPAM plugin chooses the address before the agent is asked, hears of everything afterwards, and gets
-// its address back exactly when the agent has said that it holds nothing. Method: a plugin that is a script and keeps a
-// list of what it hears, and an agent that agrees, refuses, or does not answer.
+// TestIPAMPlugin goal: an IPAM plugin chooses the address before the agent is asked, hears of everything afterwards,
+// and gets its address back exactly when the agent has said that it holds nothing. Method: a plugin that is a script
+// and keeps a list of what it hears, and an agent that agrees, refuses, or does not answer.
 func TestIPAMPlugin(t *testing.T) {
 	dir := t.TempDir()
 	heard := filepath.Join(dir, "heard")

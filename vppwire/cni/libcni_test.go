@@ -78,9 +78,9 @@ func list(t testing.TB, version, socket string, netnsDirs []string) *libcni.Netw
 	return l
 }
 
-// TestLibcni goal: container runtimes can use the program and the plugin alone. Method: libcni, which runtimes are built
-// on, does ADD, CHECK, DEL, GC, STATUS and VERSION with both, in each version of the specification; the sandbox is a real
-// namespace that holds what the agent says it has made. libcni's own reading of each result must be the same.
+// TestLibcni goal: container runtimes can use the program and the plugin alone. Method: libcni, which runtimes are
+// built on, does ADD, CHECK, DEL, GC, STATUS and VERSION with both, in each version of the specification; the sandbox
+// is a real namespace that holds what the agent says it has made. libcni's own reading of each result must be the same.
 func TestLibcni(t *testing.T) {
 	needRoot(t)
 	dir := built(t)
@@ -221,8 +221,8 @@ func TestLibcniErrors(t *testing.T) {
 	}
 }
 
-// TestCnitool goal: the reference client works with the program. Method: build it from its module and let it do a pod's life,
-// and each command again where the agent refuses.
+// TestCnitool goal: the reference client works with the program. Method: build it from its module and let it do a pod's
+// life, and each command again where the agent refuses.
 func TestCnitool(t *testing.T) {
 	needRoot(t)
 	dir := built(t)

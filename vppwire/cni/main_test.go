@@ -11,10 +11,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/cni"
 )
 
-// TestMain makes the test binary a plugin where a runtime executes it, as main does with the program: runtimes pass nothing
-// but the environment.
-// The process's first thread stays with the goroutine that runs TestMain: a test that changes a thread's namespace for good would
-// change what /proc/PID/ns/net shows, were it on that one.
+// TestMain makes the test binary a plugin where a runtime executes it, as main does with the program: runtimes pass
+// nothing but the environment. The process's first thread stays with the goroutine that runs TestMain: a test that
+// changes a thread's namespace for good would change what /proc/PID/ns/net shows, were it on that one.
 var _ = func() struct{} { runtime.LockOSThread(); return struct{}{} }()
 
 func TestMain(m *testing.M) {

@@ -27,8 +27,8 @@ const (
 	defaultAgentWait = 5 * time.Second
 )
 
-// defaultNetnsDirs is where container runtimes keep network namespaces: `ip netns`, containerd, CRI-O and podman, then Docker.
-// "/proc" means /proc/PID/ns/net and /proc/PID/task/TID/ns/net.
+// defaultNetnsDirs is where container runtimes keep network namespaces: `ip netns`, containerd, CRI-O and podman, then
+// Docker. "/proc" means /proc/PID/ns/net and /proc/PID/task/TID/ns/net.
 var defaultNetnsDirs = []string{"/var/run/netns", "/run/netns", "/var/run/docker/netns", "/run/docker/netns", "/proc"}
 
 // netconf is the plugin's configuration: what the specification defines, and our own fields.
@@ -51,7 +51,8 @@ type netconf struct {
 	NetnsDirs []string `json:"netnsDirs,omitempty"`
 	// Timeout bounds a request as a whole, from 1 s to 10 min; 0 is DefaultTimeout.
 	Timeout duration `json:"timeout,omitempty"`
-	// AgentWait is how long an agent that is away is waited for, up to Timeout; absent is DefaultAgentWait, "0s" is not at all.
+	// AgentWait is how long an agent that is away is waited for, up to Timeout; absent is DefaultAgentWait, "0s" is not at
+	// all.
 	AgentWait *duration `json:"agentWait,omitempty"`
 
 	raw []byte // as it came, for an IPAM plugin

@@ -45,7 +45,8 @@ func newNetns(t testing.TB, dir, name string, inside func() error) (path string)
 	return path
 }
 
-// inThread runs do in a thread of its own, which ends with it. The process's first thread cannot end, and is what /proc shows.
+// inThread runs do in a thread of its own, which ends with it. The process's first thread cannot end, and is what /proc
+// shows.
 func inThread(do func()) {
 	runtime.LockOSThread() // never unlocked
 	if unix.Gettid() != unix.Getpid() {

@@ -200,8 +200,8 @@ func addressIn(t testing.TB, result string) string {
 	return ip.String()
 }
 
-// TestRealNodes goal: what the plugin says is so. Method: a pod on each of two nodes with real VPPs; they reach each other
-// by TCP, CHECK holds and sees damage, a name that is taken is refused, GC and DEL leave nothing in a sandbox.
+// TestRealNodes goal: what the plugin says is so. Method: a pod on each of two nodes with real VPPs; they reach each
+// other by TCP, CHECK holds and sees damage, a name that is taken is refused, GC and DEL leave nothing in a sandbox.
 func TestRealNodes(t *testing.T) {
 	nodes := realNodes(t)
 	dir := filepath.Dir(nodes[0].netns)
@@ -337,8 +337,8 @@ func readFull(c net.Conn, b []byte) (int, error) {
 	return n, nil
 }
 
-// pollSleep is how long VPP sleeps between two looks at its sockets, from VPPDRILL_POLL_SLEEP; as short as machines with few
-// cores bear it otherwise. Real nodes have VPP never sleep (0s).
+// pollSleep is how long VPP sleeps between two looks at its sockets, from VPPDRILL_POLL_SLEEP; as short as machines
+// with few cores bear it otherwise. Real nodes have VPP never sleep (0s).
 func pollSleep(t testing.TB) time.Duration {
 	text := os.Getenv("VPPDRILL_POLL_SLEEP")
 	if text == "" {

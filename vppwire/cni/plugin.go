@@ -20,8 +20,8 @@ func Asked() bool { return os.Getenv(envCommand) != "" }
 func Main() int { return Run(context.Background(), os.Getenv, os.Stdin, os.Stdout) }
 
 // Run performs one request. getenv gives the specification's variables, in the configuration. At most one JSON document
-// is written to out, in one piece: the result of an ADD or VERSION, or an error. The exit code is 0 for success, else 1.
-// An IPAM plugin, where one is configured, gets the process's own environment.
+// is written to out, in one piece: the result of an ADD or VERSION, or an error. The exit code is 0 for success, else
+// 1. An IPAM plugin, where one is configured, gets the process's own environment.
 func Run(ctx context.Context, getenv func(string) string, in io.Reader, out io.Writer) int {
 	answer, f := perform(ctx, getenv, in)
 	if f != nil {
@@ -118,8 +118,8 @@ func (c *call) request() wire.Request {
 	return wire.Request{Command: c.command, Network: c.conf.Name, ContainerID: c.containerID, IfName: c.ifName}
 }
 
-// add attaches a sandbox. Where it fails after an IPAM plugin has chosen an address, and the agent has said that it holds
-// nothing, the address goes back; where nobody knows, it stays until DEL.
+// add attaches a sandbox. Where it fails after an IPAM plugin has chosen an address, and the agent has said that it
+// holds nothing, the address goes back; where nobody knows, it stays until DEL.
 func (c *call) add(ctx context.Context) ([]byte, *failure) {
 	previous, f := c.conf.previous()
 	if f != nil {
@@ -170,8 +170,8 @@ func (c *call) add(ctx context.Context) ([]byte, *failure) {
 	return encode(result, c.conf.CNIVersion)
 }
 
-// ours refuses an interface that is in the sandbox already, unless the agent has made it: then the runtime asks again because
-// it has lost the answer.
+// ours refuses an interface that is in the sandbox already, unless the agent has made it: then the runtime asks again
+// because it has lost the answer.
 func (c *call) ours(ctx context.Context) *failure {
 	req := c.request()
 	req.Command = wire.Check

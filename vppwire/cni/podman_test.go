@@ -124,8 +124,8 @@ func (p *podman) run(name, network, script string) string {
 }
 
 // TestPodman goal: a container runtime that nobody here wrote attaches containers with the program, and they reach each
-// other over two real VPPs. Method: podman with its CNI back end; each of two nodes is a network of its own; ping and TCP
-// between containers on both; removing and starting again gets addresses back.
+// other over two real VPPs. Method: podman with its CNI back end; each of two nodes is a network of its own; ping and
+// TCP between containers on both; removing and starting again gets addresses back.
 func TestPodman(t *testing.T) {
 	needRoot(t)
 	bin, conf := t.TempDir(), t.TempDir()

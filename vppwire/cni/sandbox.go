@@ -60,8 +60,8 @@ const nsfsMagic = 0x6e736673
 // nsGetNstype is NS_GET_NSTYPE of linux/nsfs.h: _IO(0xb7, 0x3).
 const nsGetNstype = 0xb703
 
-// openNetns opens a network namespace. The file is looked at before it is opened in earnest, which would block on a pipe and
-// could do anything on a device.
+// openNetns opens a network namespace. The file is looked at before it is opened in earnest, which would block on a
+// pipe and could do anything on a device.
 func openNetns(netns string) (int, error) {
 	look, err := unix.Open(netns, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -85,10 +85,10 @@ func requests(socket string) func(yield func(env map[string]string, conf string)
 	}
 }
 
-// TestAgreesWithSkel goal: what every plugin in the field does, this one does, but for the differences above. Method: every
-// combination of a few good and bad parameters and configurations is given to the reference implementation, with
-// functions that do nothing, and to the plugin, whose agent agrees to everything; the codes are compared. Each difference
-// must occur, or it would not be one.
+// TestAgreesWithSkel goal: what every plugin in the field does, this one does, but for the differences above. Method:
+// every combination of a few good and bad parameters and configurations is given to the reference implementation, with
+// functions that do nothing, and to the plugin, whose agent agrees to everything; the codes are compared. Each
+// difference must occur, or it would not be one.
 func TestAgreesWithSkel(t *testing.T) {
 	var a fakeAgent
 	a.start(t)

@@ -27,9 +27,10 @@ import (
 //	COMMAND [id=…] [if=…] [netns=…] [args=…] [path=…] [VARIABLE=…]
 //	configuration
 //
-// $DIR is a folder that netnsDirs of the default configuration names; $OWN is the test's own namespace, which is allowed
-// here, and has no interface pod0. Fields that are not given have harmless values; "-" takes one away. A configuration that is a JSON object gets name,
-// cniVersion, type, agentSocket and netnsDirs where it lacks them; null takes one away.
+// $DIR is a folder that netnsDirs of the default configuration names; $OWN is the test's own namespace, which is
+// allowed here, and has no interface pod0. Fields that are not given have harmless values; "-" takes one away. A
+// configuration that is a JSON object gets name, cniVersion, type, agentSocket and netnsDirs where it lacks them; null
+// takes one away.
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, filepath.Join("testdata", "stories"), func(t *testing.T, path string) {
 		s := newStory(t)

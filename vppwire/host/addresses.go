@@ -7,8 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// tellAddresses tells the agent the addresses of the host's own links, at the start before anything else, so that routes to
-// them are not taken away and put back.
+// tellAddresses tells the agent the addresses of the host's own links, at the start before anything else, so that
+// routes to them are not taken away and put back.
 func (d *Driver) tellAddresses() error {
 	addrs, err := d.cfg.HostAddresses.HostAddrs()
 	if err != nil {

@@ -21,7 +21,8 @@ func BootID() (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// uptime is how long ago this machine's boot was, its sleep counted, by a clock that nobody sets; 0 where the kernel does not tell.
+// uptime is how long ago this machine's boot was, its sleep counted, by a clock that nobody sets; 0 where the kernel
+// does not tell.
 func uptime() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {

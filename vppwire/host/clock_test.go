@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Goal: time is what the wall clock said at first and what has passed since: no wall clock that is set moves it. Method: a clock whose first
-// look was long ago by the wall clock and just now by the monotonic one, as after the wall clock was set ahead.
+// Goal: time is what the wall clock said at first and what has passed since: no wall clock that is set moves it.
+// Method: a clock whose first look was long ago by the wall clock and just now by the monotonic one, as after the wall
+// clock was set ahead.
 func TestClock(t *testing.T) {
 	var c clock
 	first := c.now()

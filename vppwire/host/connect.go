@@ -30,8 +30,8 @@ type Conn interface {
 	Close()
 }
 
-// Pauses between attempts to reach VPP, doubling. A VPP that is started again listens within 0.3 s, pods wait for each pause,
-// and an attempt at a socket that is not there costs a few microseconds.
+// Pauses between attempts to reach VPP, doubling. A VPP that is started again listens within 0.3 s, pods wait for each
+// pause, and an attempt at a socket that is not there costs a few microseconds.
 const (
 	dialPauseFirst = 10 * time.Millisecond
 	dialPauseMost  = 40 * time.Millisecond
@@ -91,8 +91,8 @@ type connection struct {
 	silent, calling atomic.Bool
 }
 
-// A VPP whose main thread hangs holds its sockets: only a question tells. Calls have limits of their own, which are longer as dumps of a
-// large node take seconds, and a ping behind one waits for it.
+// A VPP whose main thread hangs holds its sockets: only a question tells. Calls have limits of their own, which are
+// longer as dumps of a large node take seconds, and a ping behind one waits for it.
 const (
 	pingEvery    = 2 * time.Second
 	pingPatience = 5 * time.Second

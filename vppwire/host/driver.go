@@ -20,22 +20,24 @@ type Journal interface {
 
 // Store is the cluster's store: vppwire/host/etcd, or any other with compare-and-swap and watches.
 type Store interface {
-	// Do starts one request and returns at once. StoreReply is told once, and for a watch StoreChanged in revision order and
-	// StoreWatchLost at its end; from any goroutine. A newer watch ends an older one without a word.
+	// Do starts one request and returns at once. StoreReply is told once, and for a watch StoreChanged in revision order
+	// and StoreWatchLost at its end; from any goroutine. A newer watch ends an older one without a word.
 	Do(r agent.StoreRequest, tell func(agent.Event))
 }
 
-// Cluster is where an agent learns which nodes exist, which pods are bound to its own, and which address ranges are in use.
+// Cluster is where an agent learns which nodes exist, which pods are bound to its own, and which address ranges are in
+// use.
 type Cluster interface {
-	// Watch tells NodeSeen, NodeGone, PodsListed and PoolsChanged of the agent's, and NodesListed of this package's, until ctx ends, in order,
-	// from one goroutine.
+	// Watch tells NodeSeen, NodeGone, PodsListed and PoolsChanged of the agent's, and NodesListed of this package's, until
+	// ctx ends, in order, from one goroutine.
 	Watch(ctx context.Context, tell func(agent.Event))
 	// Relist has the nodes listed again by whoever knows them, not from a cache.
 	Relist()
 }
 
-// NodesListed is the agent's event with the time at which the list was asked for in the place of its age, which grows while the event
-// waits for the agent. An age below the true one has the agent take the nodes of that very list for ones that were told of before it.
+// NodesListed is the agent's event with the time at which the list was asked for in the place of its age, which grows
+// while the event waits for the agent. An age below the true one has the agent take the nodes of that very list for
+// ones that were told of before it.
 type NodesListed struct {
 	agent.NodesListed
 	Asked time.Time
@@ -66,11 +68,11 @@ type Config struct {
 	HostAddresses HostAddresses
 	// Hooks run for each pod after its addition and before its removal; nil: none. They may block.
 	Hooks func(h agent.Hook) error
-	// Events, where set, is told what operators should see: what the agent logs with a reason, and pods that get no address. It runs
-	// on the driver's goroutine and must not block.
+	// Events, where set, is told what operators should see: what the agent logs with a reason, and pods that get no
+	// address. It runs on the driver's goroutine and must not block.
 	Events func(e agent.Log)
-	// Stepped, where set, sees each step that the agent has made, at its time, before what it asks for is performed. It runs on
-	// the driver's goroutine, must not block and must not call the Driver.
+	// Stepped, where set, sees each step that the agent has made, at its time, before what it asks for is performed. It
+	// runs on the driver's goroutine, must not block and must not call the Driver.
 	Stepped func(now time.Time, a *agent.Agent, effects []agent.Effect)
 	// CallTimeout is how long a call may go unanswered; 0 is 10 s. DumpTimeout is the same for a dump; 0 is 60 s.
 	CallTimeout, DumpTimeout time.Duration
@@ -80,8 +82,8 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Defaults of Config. VPP answers a write within microseconds; 10 s is longer than any stop of a VPP that goes on living was
-// seen to be. A dump of a full table takes as long as the table is.
+// Defaults of Config. VPP answers a write within microseconds; 10 s is longer than any stop of a VPP that goes on
+// living was seen to be. A dump of a full table takes as long as the table is.
 const (
 	defaultCallTimeout = 10 * time.Second
 	defaultDumpTimeout = time.Minute
@@ -181,8 +183,8 @@ func (d *Driver) Tell(ev agent.Event) { d.inbox.put(func() { d.step(ev) }) }
 // fail ends Run with an error.
 func (d *Driver) fail(err error) { d.inbox.put(func() { d.fatal = err }) }
 
-// Ask runs look on the goroutine that owns the agent, between two of its steps. look must not keep the Agent, change it or
-// wait for anything. ErrStopped when there is no such goroutine any more.
+// Ask runs look on the goroutine that owns the agent, between two of its steps. look must not keep the Agent, change it
+// or wait for anything. ErrStopped when there is no such goroutine any more.
 func (d *Driver) Ask(ctx context.Context, look func(*agent.Agent)) error {
 	done := make(chan struct{})
 	d.inbox.put(func() { look(d.agent); close(done) })
@@ -202,8 +204,8 @@ type request struct {
 	namespace, pod string
 }
 
-// Request opens a CNI request and waits for its answer. event makes the agent's event of the request's number. When ctx ends
-// first, the agent is told that nobody waits any more.
+// Request opens a CNI request and waits for its answer. event makes the agent's event of the request's number. When ctx
+// ends first, the agent is told that nobody waits any more.
 func (d *Driver) Request(ctx context.Context, event func(number uint64) agent.Event) (agent.Answer, error) {
 	answer := make(chan agent.Answer, 1)
 	number := make(chan uint64, 1)
@@ -255,8 +257,8 @@ func (d *Driver) step(ev agent.Event) {
 	}
 }
 
-// clock tells the time that the machine's wall clock had at its first look, and what has passed since by the monotonic clock: where the wall
-// clock is set ahead or back, time goes on as it was, and neither patience nor rests end early.
+// clock tells the time that the machine's wall clock had at its first look, and what has passed since by the monotonic
+// clock: where the wall clock is set ahead or back, time goes on as it was, and neither patience nor rests end early.
 type clock struct{ began time.Time }
 
 func (c *clock) now() time.Time {

@@ -18,9 +18,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/internal/vpp"
 )
 
-// Goal: one node lives through everything that may be restarted: pods keep their addresses, a restarted agent changes nothing,
-// a restarted VPP gets everything back, a deleted pod leaves nothing. Method: real journal, etcd and sockets; modelled VPP and
-// kernel.
+// Goal: one node lives through everything that may be restarted: pods keep their addresses, a restarted agent changes
+// nothing, a restarted VPP gets everything back, a deleted pod leaves nothing. Method: real journal, etcd and sockets;
+// modelled VPP and kernel.
 func TestLives(t *testing.T) {
 	n := newNode(t)
 	n.startVPP()
@@ -71,8 +71,8 @@ func (n *node) connected() bool {
 	return a.Code == agent.CodeOK
 }
 
-// Goal: a call without an answer counts as unknown and costs the connection; what it did is found out and the pod is wired all
-// the same. Method: a connection in between that swallows one answer.
+// Goal: a call without an answer counts as unknown and costs the connection; what it did is found out and the pod is
+// wired all the same. Method: a connection in between that swallows one answer.
 func TestLostAnswer(t *testing.T) {
 	n := newNode(t)
 	n.startVPP()
@@ -89,8 +89,8 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// Goal: a VPP that holds its sockets and answers nothing is found out while nobody asks anything of it, and told as silent. Method: a
-// connection in between that swallows the answer to one ping.
+// Goal: a VPP that holds its sockets and answers nothing is found out while nobody asks anything of it, and told as
+// silent. Method: a connection in between that swallows the answer to one ping.
 func TestSilentVPP(t *testing.T) {
 	n := newNode(t)
 	n.startVPP()
@@ -169,7 +169,8 @@ func (c *mutedConn) Invoke(ctx context.Context, req, reply api.Message) error {
 	return err
 }
 
-// Goal: a VPP that cannot be driven, or does not come in time, ends the agent with that reason; one that comes late does not.
+// Goal: a VPP that cannot be driven, or does not come in time, ends the agent with that reason; one that comes late
+// does not.
 func TestNoVPP(t *testing.T) {
 	n := newNode(t)
 	for name, test := range map[string]struct {
@@ -195,8 +196,9 @@ func TestNoVPP(t *testing.T) {
 	address(t, n.add(n.sandbox(1)))
 }
 
-// Goal: an agent that is slow to hear of a list does not take the nodes in it, its own among them, for ones that were told of before the list and
-// are gone since. Method: an agent that stands still for longer than a list takes, behind each step of its start.
+// Goal: an agent that is slow to hear of a list does not take the nodes in it, its own among them, for ones that were
+// told of before the list and are gone since. Method: an agent that stands still for longer than a list takes, behind
+// each step of its start.
 func TestSlowToHear(t *testing.T) {
 	n := newNode(t)
 	n.startVPP()

@@ -48,7 +48,8 @@ func (d *Driver) perform(now time.Time, e agent.Effect) {
 	}
 }
 
-// reasonExhausted: a pod was refused as no address was free. An event of the driver's own, as the agent answers it and logs nothing.
+// reasonExhausted: a pod was refused as no address was free. An event of the driver's own, as the agent answers it and
+// logs nothing.
 const reasonExhausted = "NoFreeAddress"
 
 // tellPeople counts an event and hands it on.
@@ -112,8 +113,8 @@ func (d *Driver) call(c plannedCall) vppwire.Result {
 	return c.call.Do(ctx, vppwire.Dataplane{VPP: c.conn, Linux: d.cfg.Linux})
 }
 
-// called tells the agent what came of a call. One without an answer costs the connection: a late answer must not be taken for
-// another call's. The agent then hears VPPDown instead, as the same would come of the next call.
+// called tells the agent what came of a call. One without an answer costs the connection: a late answer must not be
+// taken for another call's. The agent then hears VPPDown instead, as the same would come of the next call.
 func (d *Driver) called(c plannedCall, r vppwire.Result) {
 	d.calling = false
 	switch {

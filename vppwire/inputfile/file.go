@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// most is how many bytes a file that people write may have: a month of a real cluster is two megabytes. More is a device, a disk
-// image or a mistake, and would fill the memory before anything could say so.
+// most is how many bytes a file that people write may have: a month of a real cluster is two megabytes. More is a
+// device, a disk image or a mistake, and would fill the memory before anything could say so.
 const most = 64 << 20
 
 // Read reads a whole file of at most Most bytes, which may be a pipe.

@@ -1,8 +1,9 @@
 // Package linkname says what a network interface of Linux may be called.
 //
-// It is the one place that does: the plugin and the agent's socket ask it before a name gets anywhere, the agent before it wires,
-// and the modelled kernel in sim/hostmodel when a link is made. It knows no link: whether a name is free is the kernel's to say.
-// Start at Check. It imports nothing of VPP, because the plugin is started for each pod and has to start fast.
+// It is the one place that does: the plugin and the agent's socket ask it before a name gets anywhere, the agent before
+// it wires, and the modelled kernel in sim/hostmodel when a link is made. It knows no link: whether a name is free is
+// the kernel's to say. Start at Check. It imports nothing of VPP, because the plugin is started for each pod and has to
+// start fast.
 package linkname
 
 import (
@@ -22,8 +23,9 @@ func Valid(name string) bool {
 	return name != "" && len(name) <= Max && name != "." && name != ".." && strings.IndexFunc(name, refused) < 0
 }
 
-// Check says why an interface of a pod cannot be called name, nil if it can: what the kernel refuses; what it gives a meaning ("%" makes
-// a pattern, "lo" is there already, "all" and "default" are folders of net.ipv4.conf); and what would not print in one line.
+// Check says why an interface of a pod cannot be called name, nil if it can: what the kernel refuses; what it gives a
+// meaning ("%" makes a pattern, "lo" is there already, "all" and "default" are folders of net.ipv4.conf); and what
+// would not print in one line.
 func Check(name string) error {
 	switch {
 	case name == "":

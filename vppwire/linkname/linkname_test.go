@@ -7,8 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/linkname"
 )
 
-// Goal: what may be the name of a pod's interface may be the name of a link, and nothing that has a meaning of its own gets
-// through. Method: a table; each row differs from a good name by one thing.
+// Goal: what may be the name of a pod's interface may be the name of a link, and nothing that has a meaning of its own
+// gets through. Method: a table; each row differs from a good name by one thing.
 func TestNames(t *testing.T) {
 	for _, c := range []struct {
 		name       string

@@ -43,8 +43,9 @@ func (c Config) hostInterconnect(o *objects, n Node) {
 	}
 }
 
-// outsideByHost: what nothing else leads to leaves by the host. So does what is for the hosts of other nodes, as it is also the answer to
-// what came from them by this host: a service's node port whose packets keep the client's address. Its connection tracking has to see both ways.
+// outsideByHost: what nothing else leads to leaves by the host. So does what is for the hosts of other nodes, as it is
+// also the answer to what came from them by this host: a service's node port whose packets keep the client's address.
+// Its connection tracking has to see both ways.
 func (c Config) outsideByHost(n Node) bool {
 	return c.OutsideByHost && !(n.Gateway.IsValid() && n.NIC != "")
 }

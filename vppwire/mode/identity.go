@@ -38,8 +38,8 @@ func BVIMAC(id uint32) vppwire.MAC {
 	return vppwire.MAC{0x12, 0x2b, byte(id >> 24), byte(id >> 16), byte(id >> 8), byte(id)}
 }
 
-// interconnectMAC is the VPP end's MAC of the host interconnect: locally administered unicast and the node ID. Upstream's
-// first constant was a multicast address, which Linux does not answer.
+// interconnectMAC is the VPP end's MAC of the host interconnect: locally administered unicast and the node ID.
+// Upstream's first constant was a multicast address, which Linux does not answer.
 func interconnectMAC(id uint32) vppwire.MAC {
 	return vppwire.MAC{0x02, 0x34, byte(id >> 24), byte(id >> 16), byte(id >> 8), byte(id)}
 }
@@ -69,8 +69,8 @@ func childMAC(number uint32) vppwire.MAC {
 	return vppwire.MAC{0x02, 0x39, byte(number >> 24), byte(number >> 16), byte(number >> 8), byte(number)}
 }
 
-// PodMACs are the MACs of a pod's two ends: 02:fe and four bytes of a hash of container and interface; the VPP end has them
-// inverted (upstream's later rule).
+// PodMACs are the MACs of a pod's two ends: 02:fe and four bytes of a hash of container and interface; the VPP end has
+// them inverted (upstream's later rule).
 func PodMACs(container, ifName string) (pod, vpp vppwire.MAC) {
 	h := uint32(hash(container, ifName))
 	pod = vppwire.MAC{0x02, 0xfe, byte(h), byte(h >> 8), byte(h >> 16), byte(h >> 24)}

@@ -14,8 +14,8 @@ type Idle struct {
 	Why string
 }
 
-// Idle lists the fields that are set and change nothing, in the order of Config: what reads settings refuses them by name. The pods' and
-// hosts' ways of wiring say themselves what they use.
+// Idle lists the fields that are set and change nothing, in the order of Config: what reads settings refuses them by
+// name. The pods' and hosts' ways of wiring say themselves what they use.
 func (c Config) Idle(at Around) (list []Idle) {
 	add := func(field string, idle bool, why string) {
 		if idle {

@@ -8,8 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
-// Goal: what Idle names changes no object, and what it does not name changes one. Method: every pair of ways of wiring, every setting on and off, and
-// the objects of a node and a pod with and without it.
+// Goal: what Idle names changes no object, and what it does not name changes one. Method: every pair of ways of wiring,
+// every setting on and off, and the objects of a node and a pod with and without it.
 func TestIdleChangesNothing(t *testing.T) {
 	settings := map[string]func(*mode.Config){
 		"RxRing":       func(c *mode.Config) { c.RxRing = 512 },

@@ -13,7 +13,8 @@ type Config struct {
 	MainTable, PodTable uint32
 	// RxRing and TxRing are tap ring sizes, powers of two up to 32768, 0 for VPP's default (256).
 	RxRing, TxRing uint16
-	// OutsideByHost sends what nothing else leads to, services, the outside and other nodes' hosts, to the host's Linux, where no gateway is.
+	// OutsideByHost sends what nothing else leads to, services, the outside and other nodes' hosts, to the host's Linux,
+	// where no gateway is.
 	OutsideByHost bool
 	// KeepOffload leaves TX checksum offload of pods' veths on.
 	KeepOffload bool
@@ -49,15 +50,15 @@ type Node struct {
 	Gateways []netip.Prefix
 	// Blocks are those of this node's pod blocks whose gateway lies outside of them (AWS' 169.254.1.1).
 	Blocks []netip.Prefix
-	// PodIf, where valid, is the range from which each pod interface of VPP has an address of its own (Pod.VPPEnd), as upstream
-	// first did. Otherwise pod interfaces borrow the gateway's address, which is then real and answers.
+	// PodIf, where valid, is the range from which each pod interface of VPP has an address of its own (Pod.VPPEnd), as
+	// upstream first did. Otherwise pod interfaces borrow the gateway's address, which is then real and answers.
 	PodIf netip.Prefix
 	// Services is the range of the cluster's services where VPP serves them; else the zero Prefix.
 	Services netip.Prefix
 	// HostAddrs are the addresses of the host's own links, of the node's family.
 	HostAddrs []netip.Addr
-	// Second is the node with what it has of the second family, in clusters of two; else nil. Tunnels are made of the first one's
-	// addresses and carry both.
+	// Second is the node with what it has of the second family, in clusters of two; else nil. Tunnels are made of the
+	// first one's addresses and carry both.
 	Second *Node
 }
 
@@ -81,7 +82,8 @@ type Pod struct {
 	Addr, Gateway   netip.Addr
 	// SecondAddr and SecondGateway are of the second family; zero where the pod has one address.
 	SecondAddr, SecondGateway netip.Addr
-	// VPPEnd is the address of VPP's end of the pod's interface where Node.PodIf is valid, unlike any other pod's of the node.
+	// VPPEnd is the address of VPP's end of the pod's interface where Node.PodIf is valid, unlike any other pod's of the
+	// node.
 	VPPEnd netip.Addr
 	// Number is unique among the node's attachments, 1 to PodNumberMax; taps are numbered by it.
 	Number uint32

@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
-// What each mode wants, line by line, in the order in which it can be created: the files are the wiring's specification.
-// Node 1 of the default address plan; peer 2; a pod 10.1.1.2.
+// What each mode wants, line by line, in the order in which it can be created: the files are the wiring's
+// specification. Node 1 of the default address plan; peer 2; a pod 10.1.1.2.
 func TestModes(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -117,8 +117,8 @@ func lines(objects []vppwire.Object) string {
 	return string(b)
 }
 
-// Goal: outer addresses of services are kept from a second translation where what leaves is translated, and only there; no interface is in the
-// table that NAT has them for. Method: three configurations.
+// Goal: outer addresses of services are kept from a second translation where what leaves is translated, and only there;
+// no interface is in the table that NAT has them for. Method: three configurations.
 func TestOuterAddresses(t *testing.T) {
 	n := mode.Node{ID: 1, NIC: "uplink0", Address: netip.MustParsePrefix("192.168.16.1/24"), Gateway: netip.MustParseAddr("192.168.16.100")}
 	outer := []netip.Addr{netip.MustParseAddr("20.20.20.20")}

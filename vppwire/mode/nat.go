@@ -9,23 +9,26 @@ import (
 // NAT is what VPP translates. The zero NAT is nothing.
 type NAT struct {
 	On bool
-	// External has the sources of what leaves by the NIC translated to the node's address. Only with an overlay, a NIC and a gateway.
+	// External has the sources of what leaves by the NIC translated to the node's address. Only with an overlay, a NIC and
+	// a gateway.
 	External bool
 	// TCPIdle and OtherIdle are after how many seconds without a packet a session ends.
 	TCPIdle, OtherIdle uint32
 }
 
-// natSessions is how many sessions VPP keeps: a connection of a pod through a service is one, so that 250 pods have 500 each.
+// natSessions is how many sessions VPP keeps: a connection of a pod through a service is one, so that 250 pods have 500
+// each.
 const natSessions = 128 * 1024
 
 // tcpTransitory is how long a TCP session is kept that is not established, or not any more, in seconds: VPP's default.
 const tcpTransitory = 240
 
-// nat adds what services need of a node beside themselves. Clients and endpoints are behind the same interfaces, so that each of
-// them is on both sides of NAT: VPP then looks for a session, or a mapping of the destination, and leaves all else alone.
+// nat adds what services need of a node beside themselves. Clients and endpoints are behind the same interfaces, so
+// that each of them is on both sides of NAT: VPP then looks for a session, or a mapping of the destination, and leaves
+// all else alone.
 //
-// The address that a client has which is its own endpoint, or that comes from outside, is VPP's end of the interconnect: all nodes
-// and hosts have a way to it, and no pod has it.
+// The address that a client has which is its own endpoint, or that comes from outside, is VPP's end of the
+// interconnect: all nodes and hosts have a way to it, and no pod has it.
 //
 // What nobody serves is dropped: without a route of its own the service range would lead to the default gateway.
 func (c Config) nat(o *objects, n Node) {
@@ -73,11 +76,12 @@ func (c Config) nat(o *objects, n Node) {
 	}
 }
 
-// OuterAddresses are objects for the outer addresses of services, none of which is the node's: what services answer from them leaves as it is.
-// An output interface of NAT's finds a session only in the table that its packet came in by, which is never the NIC's
-// (nat44_ed_not_translate_output_feature, src/plugins/nat/nat44-ed/nat44_ed_in2out.c, 25.10), and would give the answer the node's
-// address: identities keep it from that. Pods' own requests would be left alone for them too, were the address not one of NAT's; it is one
-// for a table that no packet comes from, so that none ever gets it.
+// OuterAddresses are objects for the outer addresses of services, none of which is the node's: what services answer
+// from them leaves as it is. An output interface of NAT's finds a session only in the table that its packet came in by,
+// which is never the NIC's (nat44_ed_not_translate_output_feature, src/plugins/nat/nat44-ed/nat44_ed_in2out.c, 25.10),
+// and would give the answer the node's address: identities keep it from that. Pods' own requests would be left alone
+// for them too, were the address not one of NAT's; it is one for a table that no packet comes from, so that none ever
+// gets it.
 func (c Config) OuterAddresses(n Node, addrs []netip.Addr) (list []vppwire.Object) {
 	if !c.outputs(n) {
 		return nil

@@ -17,8 +17,8 @@ func (w podLoop) ends(_ Config, o *objects, p Pod, _, vppMAC vppwire.MAC) {
 	o.add(vppwire.Tag{If: w.name(Config{}, p), Text: podTag(p)})
 }
 
-// Goal: a way of wiring is one file and one row. Method: the table gets a row that no other code knows; the pod's objects are the
-// mode's own, and everything that belongs to a pod in any mode is on its interface.
+// Goal: a way of wiring is one file and one row. Method: the table gets a row that no other code knows; the pod's
+// objects are the mode's own, and everything that belongs to a pod in any mode is on its interface.
 func TestNewMode(t *testing.T) {
 	podModes = append(podModes, struct {
 		word string

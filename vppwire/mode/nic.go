@@ -6,8 +6,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// NICs are the physical interfaces among VPP's interface names: those that VPP did not make itself, in the order in which VPP lists
-// them.
+// NICs are the physical interfaces among VPP's interface names: those that VPP did not make itself, in the order in
+// which VPP lists them.
 func NICs(names []string) []string {
 	var nics []string
 	for _, name := range names {
@@ -26,10 +26,11 @@ type OtherNIC struct {
 	DHCP bool
 }
 
-// DefaultInterface is the physical interface whose subnet holds the node's gateway, and its address, the main one before others; the main
-// one where none does. The name is empty without gateway or main interface.
+// DefaultInterface is the physical interface whose subnet holds the node's gateway, and its address, the main one
+// before others; the main one where none does. The name is empty without gateway or main interface.
 //
-// Leased addresses do not count: the gateway behind one is what the server names, and the way to it VPP's client's affair.
+// Leased addresses do not count: the gateway behind one is what the server names, and the way to it VPP's client's
+// affair.
 func (n Node) DefaultInterface() (string, netip.Addr) {
 	if !n.Gateway.IsValid() || n.NIC == "" {
 		return "", netip.Addr{}

@@ -14,7 +14,8 @@ func (n Node) MainInterface() string {
 	return loopbackNIC
 }
 
-// NodeObjects wires the node itself: tables, main interface, host interconnect, BVI and bridge, routes between the VRFs.
+// NodeObjects wires the node itself: tables, main interface, host interconnect, BVI and bridge, routes between the
+// VRFs.
 func (c Config) NodeObjects(n Node) []vppwire.Object {
 	if n.Second == nil {
 		return c.familyObjects(n)
@@ -90,8 +91,9 @@ func (n *Node) lends() bool {
 	return len(n.Gateways) > 0 || n.Second != nil && len(n.Second.Gateways) > 0
 }
 
-// gateway makes the pods' gateway addresses real, for pod interfaces to borrow. In a cluster of two families the lender is in both tables from
-// the beginning: VPP takes no interface into another table that borrows addresses of one that has some.
+// gateway makes the pods' gateway addresses real, for pod interfaces to borrow. In a cluster of two families the lender
+// is in both tables from the beginning: VPP takes no interface into another table that borrows addresses of one that
+// has some.
 func (c Config) gateway(o *objects, n Node) {
 	if n.PodIf.IsValid() || !n.lends() {
 		return

@@ -6,15 +6,17 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// nodeL2 routes pods' packets as they are: all nodes are neighbors in one network, or a router between them knows the blocks.
+// nodeL2 routes pods' packets as they are: all nodes are neighbors in one network, or a router between them knows the
+// blocks.
 type nodeL2 struct{}
 
 // interconnect: the main interface is enough.
 func (nodeL2) interconnect(Config, *objects, Node) {}
 
-// betweenTables: without an overlay the main VRF knows the other nodes, so the pod VRF keeps only its own blocks and sends
-// the rest there. A block that is one address has no drop, as its pod's route takes that place: without a pod, VPP itself ends the packet's way
-// from one table to the other after a few lookups (MAX_LUKPS_PER_PACKET of src/vnet/dpo/lookup_dpo.c, 25.10).
+// betweenTables: without an overlay the main VRF knows the other nodes, so the pod VRF keeps only its own blocks and
+// sends the rest there. A block that is one address has no drop, as its pod's route takes that place: without a pod,
+// VPP itself ends the packet's way from one table to the other after a few lookups (MAX_LUKPS_PER_PACKET of
+// src/vnet/dpo/lookup_dpo.c, 25.10).
 func (nodeL2) betweenTables(c Config, o *objects, n Node) {
 	main, pod := c.MainTable, c.PodTable
 	for _, p := range n.own() {

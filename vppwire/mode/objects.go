@@ -2,8 +2,8 @@ package mode
 
 import "github.com/vppdrill/vppdrill/vppwire"
 
-// objects collects what a group wants; a later object with the key of an earlier one is dropped: it says the same thing for
-// another reason (a host address that is also the interconnect's, two pod subnets with one drop route).
+// objects collects what a group wants; a later object with the key of an earlier one is dropped: it says the same thing
+// for another reason (a host address that is also the interconnect's, two pod subnets with one drop route).
 type objects struct{ list []vppwire.Object }
 
 func (o *objects) add(x vppwire.Object) { o.list = append(o.list, x) }

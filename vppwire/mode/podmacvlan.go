@@ -2,18 +2,19 @@ package mode
 
 import "github.com/vppdrill/vppdrill/vppwire"
 
-// podMacvlan gives all pods of a node one interface of VPP's: AF_PACKET on one end of a veth pair, the trunk. On the other end
-// sits a macvlan for each pod, in the pod's namespace and of private mode, so that pods of one node talk through VPP, which sends
-// out of the interface that it heard them by.
+// podMacvlan gives all pods of a node one interface of VPP's: AF_PACKET on one end of a veth pair, the trunk. On the
+// other end sits a macvlan for each pod, in the pod's namespace and of private mode, so that pods of one node talk
+// through VPP, which sends out of the interface that it heard them by.
 //
-// It is for nodes where VPP's taps can't be had (no vhost-net): a VPP 25.06 or later hangs as soon as 16 AF_PACKET sockets have a
-// frame at once, and making one takes 40 to 60 ms, where two routes take none.
+// It is for nodes where VPP's taps can't be had (no vhost-net): a VPP 25.06 or later hangs as soon as 16 AF_PACKET
+// sockets have a frame at once, and making one takes 40 to 60 ms, where two routes take none.
 //
-// Who sends as whom is told from the frame alone, by MAC and address together. MACs are numbers, so that no two pods of a node
-// have the same one.
+// Who sends as whom is told from the frame alone, by MAC and address together. MACs are numbers, so that no two pods of
+// a node have the same one.
 //
-// VPP 25.10 asks that of an interface that routes only behind NAT, when the answers of services have the service's address. Where VPP
-// serves services, the trunk is bridged to a virtual interface that routes, and it is asked where frames come into the bridge domain.
+// VPP 25.10 asks that of an interface that routes only behind NAT, when the answers of services have the service's
+// address. Where VPP serves services, the trunk is bridged to a virtual interface that routes, and it is asked where
+// frames come into the bridge domain.
 type podMacvlan struct{}
 
 var trunk = vppwire.AFPacketName(vppwire.TrunkVPPDevice)
@@ -44,7 +45,8 @@ func (w podMacvlan) node(c Config, o *objects, n Node) {
 	}
 	device, parent := vppwire.TrunkVPPDevice, vppwire.TrunkLinuxDevice
 	o.add(vppwire.Veth{Device: device, Peer: parent})
-	// The kernel finishes checksums and cuts segments where a macvlan's frames enter the pair, as long as that offers neither.
+	// The kernel finishes checksums and cuts segments where a macvlan's frames enter the pair, as long as that offers
+	// neither.
 	for _, end := range [...]string{device, parent} {
 		o.add(vppwire.LinkState{Name: end, MTU: c.MTU, Of: device})
 		if !c.KeepOffload {

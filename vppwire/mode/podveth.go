@@ -23,8 +23,8 @@ func (w podVeth) ends(c Config, o *objects, p Pod, podMAC, vppMAC vppwire.MAC) {
 	}
 }
 
-// PodDevice is the Linux device in the host's namespace that belongs to a pod: the prefix and 13 hexadecimal digits of a
-// hash, 15 bytes, the longest name that Linux takes.
+// PodDevice is the Linux device in the host's namespace that belongs to a pod: the prefix and 13 hexadecimal digits of
+// a hash, 15 bytes, the longest name that Linux takes.
 func PodDevice(container, ifName string) string {
 	const digits = "0123456789abcdef"
 	h := hash(container, ifName)

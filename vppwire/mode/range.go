@@ -25,8 +25,8 @@ func (n Node) own() []netip.Prefix {
 	return append(list, n.Blocks...)
 }
 
-// connected reports whether the gateway loopback's own addresses make p a connected route in the pod VRF. It wins over any
-// route of ours and drops what has no neighbor, so nothing else is wanted there.
+// connected reports whether the gateway loopback's own addresses make p a connected route in the pod VRF. It wins over
+// any route of ours and drops what has no neighbor, so nothing else is wanted there.
 func (n Node) connected(p netip.Prefix) bool {
 	if n.PodIf.IsValid() {
 		return false

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Goal: whatever a message holds, it comes out as one line, and an error is still the error that it was. Method: all ways of
-// breaking a line, and a joined error.
+// Goal: whatever a message holds, it comes out as one line, and an error is still the error that it was. Method: all
+// ways of breaking a line, and a joined error.
 func TestOneLine(t *testing.T) {
 	if have := Text("a\nb\r\nc\rd"); have != "a b c d" {
 		t.Errorf("%q", have)

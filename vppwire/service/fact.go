@@ -23,13 +23,14 @@ func (n Name) less(m Name) bool {
 // Service is what is to be known of one service. One without addresses, as a headless one, is not served.
 type Service struct {
 	Name Name
-	// ClusterIPs are its addresses within the cluster, ExternalIPs those that lead to it from outside: spec.externalIPs and what load
-	// balancers gave.
+	// ClusterIPs are its addresses within the cluster, ExternalIPs those that lead to it from outside: spec.externalIPs
+	// and what load balancers gave.
 	ClusterIPs, ExternalIPs []netip.Addr
 	Ports                   []Port
 	// Affinity is how many seconds a client keeps its endpoint, 0 for not at all.
 	Affinity uint32
-	// ExternalLocal and InternalLocal: clients from outside, or from inside, get endpoints of the node that they came to alone.
+	// ExternalLocal and InternalLocal: clients from outside, or from inside, get endpoints of the node that they came to
+	// alone.
 	ExternalLocal, InternalLocal bool
 }
 
@@ -68,6 +69,7 @@ type Endpoint struct {
 	Node string
 	// Ready: new sessions may come. Serving: it would answer, also while it is Terminating.
 	Ready, Serving, Terminating bool
-	// ForZones and ForNodes are the zones, or the nodes, whose clients it is meant for; empty where the slice has no such hint.
+	// ForZones and ForNodes are the zones, or the nodes, whose clients it is meant for; empty where the slice has no such
+	// hint.
 	ForZones, ForNodes []string
 }

@@ -10,15 +10,16 @@ import (
 
 // Place is a node's situation.
 type Place struct {
-	// Node is its name, Zone the one that it is in, empty where that is not said; Address its own one on the interconnect, Hosts those of
-	// the host below it.
+	// Node is its name, Zone the one that it is in, empty where that is not said; Address its own one on the interconnect,
+	// Hosts those of the host below it.
 	Node    string
 	Zone    string
 	Address netip.Addr
 	Hosts   []netip.Addr
 	// Pods are the cluster's pod ranges.
 	Pods []netip.Prefix
-	// MainTable is where the node's own address and its host are, PodTable where pods are, and with Overlay other nodes too.
+	// MainTable is where the node's own address and its host are, PodTable where pods are, and with Overlay other nodes
+	// too.
 	MainTable, PodTable uint32
 	Overlay             bool
 	// LocalWeight is the weight of an endpoint of this node against 1 of another's; not 0.
@@ -33,8 +34,8 @@ type front struct {
 	local bool // only by endpoints of this node
 }
 
-// fronts are those of a service on this node, in order: cluster, external, node ports. A client from outside has its own address
-// translated, so that the answer comes back by this node, unless only this node's endpoints are asked.
+// fronts are those of a service on this node, in order: cluster, external, node ports. A client from outside has its
+// own address translated, so that the answer comes back by this node, unless only this node's endpoints are asked.
 func (p *Place) fronts(s *Service) []front {
 	var out []front
 	outside := vppwire.TwiceAlways
@@ -79,8 +80,9 @@ func (p *Place) choose(all []candidate, local bool) []vppwire.Endpoint {
 	return p.weigh(who)
 }
 
-// hinted are those that are meant for this node, or else for its zone, where each of them says whom it is meant for and one of them this one; else
-// all: the rule of kube-proxy (topologyModeFromHints, pkg/proxy/topology.go), by which a Service's trafficDistribution comes about.
+// hinted are those that are meant for this node, or else for its zone, where each of them says whom it is meant for and
+// one of them this one; else all: the rule of kube-proxy (topologyModeFromHints, pkg/proxy/topology.go), by which a
+// Service's trafficDistribution comes about.
 func (p *Place) hinted(ready []candidate) []candidate {
 	for _, hint := range [...]struct {
 		mine string
@@ -99,12 +101,14 @@ func (p *Place) hinted(ready []candidate) []candidate {
 // own: an endpoint that does not say where it runs is taken for one of this node, as upstream does.
 func (p *Place) own(node string) bool { return node == "" || node == p.Node }
 
-// drawUnit is the weight of 1 as long as there is room. VPP draws by a number of a linear congruential generator modulo the sum of weights
-// (random_u32, src/vppinfra/random.h), whose lowest bits go round in a few steps: of two endpoints with weights of 1, sessions that
-// take two numbers each, as those of a client that is its own endpoint, get the same one for ever. An odd unit mixes higher bits in.
+// drawUnit is the weight of 1 as long as there is room. VPP draws by a number of a linear congruential generator modulo
+// the sum of weights (random_u32, src/vppinfra/random.h), whose lowest bits go round in a few steps: of two endpoints
+// with weights of 1, sessions that take two numbers each, as those of a client that is its own endpoint, get the same
+// one for ever. An odd unit mixes higher bits in.
 const drawUnit = 5
 
-// weigh gives endpoints their tables and weights, within what VPP can add up. Of more than that many, each node takes others.
+// weigh gives endpoints their tables and weights, within what VPP can add up. Of more than that many, each node takes
+// others.
 func (p *Place) weigh(who []candidate) []vppwire.Endpoint {
 	sum := 0
 	weight := func(c candidate) uint8 {
@@ -117,7 +121,9 @@ func (p *Place) weigh(who []candidate) []vppwire.Endpoint {
 		sum += int(weight(c))
 	}
 	even, unit := sum > vppwire.WeightsMax || len(who) == 1, uint8(1)
-	if even { // a lone endpoint too: with its weight, one that comes and goes would change, and VPP forgets sessions of what it weighs anew
+	// a lone endpoint too: with its weight, one that comes and goes would change, and VPP forgets sessions of what it
+	// weighs anew
+	if even {
 		sum = len(who)
 	}
 	if sum*drawUnit <= vppwire.WeightsMax {

@@ -12,8 +12,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
-// Goal: what a node serves for which facts is written down. Method: each block tells facts, a line each, and shows what changed then;
-// the node is node-1 of the default plan. Rewrite with go test -rewrite and read the diff.
+// Goal: what a node serves for which facts is written down. Method: each block tells facts, a line each, and shows what
+// changed then; the node is node-1 of the default plan. Rewrite with go test -rewrite and read the diff.
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		s := newStory(t)
@@ -170,7 +170,8 @@ func (s *story) slice(name service.Name, words []string) service.Slice {
 	return out
 }
 
-// However many endpoints there are, VPP can add up their weights, and each node with fewer than it can take serves all of them.
+// However many endpoints there are, VPP can add up their weights, and each node with fewer than it can take serves all
+// of them.
 func TestWeights(t *testing.T) {
 	for _, test := range []struct{ local, remote, weight int }{{1, 0, 255}, {2, 3, 200}, {10, 245, 1}, {10, 246, 9}, {300, 300, 2}, {0, 255, 7}} {
 		s := newStory(t)

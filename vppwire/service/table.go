@@ -9,7 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// Table keeps the facts and what follows from them. It is not safe for concurrent use. The zero Table is not usable; see New.
+// Table keeps the facts and what follows from them. It is not safe for concurrent use. The zero Table is not usable;
+// see New.
 type Table struct {
 	place    Place
 	services map[Name]*known
@@ -110,8 +111,8 @@ func (t *Table) forget(s *Slice) {
 	t.dirty[of] = true
 }
 
-// Listed says which services exist: any other is gone, also one that was told since the last list. A service that came and went in a gap of the
-// news was told last by a watch, and not by any list.
+// Listed says which services exist: any other is gone, also one that was told since the last list. A service that came
+// and went in a gap of the news was told last by a watch, and not by any list.
 func (t *Table) Listed(names []Name) {
 	exist := set(names)
 	for _, n := range slices.SortedFunc(maps.Keys(t.services), compare) {
@@ -246,7 +247,8 @@ func (t *Table) objects(n Name) []vppwire.Object {
 			continue
 		}
 		if slices.ContainsFunc(list, func(e vppwire.Endpoint) bool { return slices.Contains(t.place.Hosts, e.Addr.Addr()) }) {
-			// This host may be client and endpoint under two addresses, and would answer itself; clients outside, by its own way to them.
+			// This host may be client and endpoint under two addresses, and would answer itself; clients outside, by its own way
+			// to them.
 			f.twice = vppwire.TwiceAlways
 		}
 		out = append(out, vppwire.Service{Addr: f.key.addr, Port: f.key.port, Proto: f.key.proto, Twice: f.twice, Affinity: s.Affinity,

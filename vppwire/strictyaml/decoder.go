@@ -45,8 +45,8 @@ type Decoder struct {
 	found []error
 }
 
-// Decode reads data, a file's content, into the struct that into points to; what names what the file should hold. The errors are
-// *Error.
+// Decode reads data, a file's content, into the struct that into points to; what names what the file should hold. The
+// errors are *Error.
 func (d *Decoder) Decode(data []byte, what string, into any) error {
 	root, err := d.Tree(data, what)
 	if err != nil || root == nil {
@@ -215,8 +215,8 @@ func (d *Decoder) Elements(path string, seq *ast.SequenceNode, v reflect.Value, 
 
 var typeDuration = reflect.TypeFor[time.Duration]()
 
-// scalar reads a single value. Quoted text is text, so that mtu: "1450" is a mistake; text that looks like a number or a
-// truth value needs quotes.
+// scalar reads a single value. Quoted text is text, so that mtu: "1450" is a mistake; text that looks like a number or
+// a truth value needs quotes.
 func (d *Decoder) scalar(path string, n ast.Node, v reflect.Value, tag reflect.StructTag) error {
 	text, quoted := "", false
 	switch n := n.(type) {

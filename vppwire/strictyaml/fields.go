@@ -18,8 +18,8 @@ type Field struct {
 // Required reports whether the field must be given.
 func (f Field) Required() bool { return f.Tag.Get("required") == "true" }
 
-// Fields lists the fields of a struct type that files can hold, in Go's order; those of inlined structs come last, and a field
-// of the outer struct takes the place of an inlined one with its name.
+// Fields lists the fields of a struct type that files can hold, in Go's order; those of inlined structs come last, and
+// a field of the outer struct takes the place of an inlined one with its name.
 func Fields(t reflect.Type) []Field { return fieldsOf(t, false) }
 
 // fieldsOf is Fields; with goNames, a field without a tag has its Go name, and every embedded struct is inlined.

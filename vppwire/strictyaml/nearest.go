@@ -8,8 +8,9 @@ import (
 )
 
 // Nearest returns the candidate that word most likely meant: the fewest edits, at most a third of its length (at least
-// one), the earlier candidate on a tie; "" when none is that near. Case costs nothing, and two neighbors that changed places
-// cost one edit. Where none is near, it is the first candidate that begins with the word, if that has three letters.
+// one), the earlier candidate on a tie; "" when none is that near. Case costs nothing, and two neighbors that changed
+// places cost one edit. Where none is near, it is the first candidate that begins with the word, if that has three
+// letters.
 func Nearest(word string, candidates []string) string {
 	best, bestEdits := "", max(1, len(word)/3)+1
 	word = strings.ToLower(word)

@@ -15,8 +15,8 @@ func Wrong(text, format string, args ...any) *ValueError {
 	return &ValueError{Message: strconv.Quote(text) + " " + fmt.Sprintf(format, args...)}
 }
 
-// Set reads text into v, a number, a truth value or a string, and checks the bounds and words of the tag. Without min, numbers start
-// at 0.
+// Set reads text into v, a number, a truth value or a string, and checks the bounds and words of the tag. Without min,
+// numbers start at 0.
 func Set(v reflect.Value, tag reflect.StructTag, text string) *ValueError {
 	switch v.Kind() {
 	case reflect.String:

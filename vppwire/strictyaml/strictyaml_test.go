@@ -54,8 +54,8 @@ func decoder() *strictyaml.Decoder {
 	}
 }
 
-// TestDecode goal: every kind of value is read, and a field of the outer struct takes the place of an inlined one. Method: one file
-// with all of them, compared field by field; places are those in the text.
+// TestDecode goal: every kind of value is read, and a field of the outer struct takes the place of an inlined one.
+// Method: one file with all of them, compared field by field; places are those in the text.
 func TestDecode(t *testing.T) {
 	var f file
 	d := decoder()
@@ -74,7 +74,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestMistakes goal: each mistake is told with its place, its field and what was meant. Method: a table of files with one each.
+// TestMistakes goal: each mistake is told with its place, its field and what was meant. Method: a table of files with
+// one each.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "f.yaml:1:1: the file holds no thing"},
@@ -109,8 +110,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestLenient goal: a format of somebody else's is read as its program reads it, and every mistake is told. Method: fields without
-// tags in any case, an older name, a key without value, an empty file, and two mistakes in one file.
+// TestLenient goal: a format of somebody else's is read as its program reads it, and every mistake is told. Method:
+// fields without tags in any case, an older name, a key without value, an empty file, and two mistakes in one file.
 func TestLenient(t *testing.T) {
 	type config struct {
 		embedded
@@ -135,8 +136,8 @@ func TestLenient(t *testing.T) {
 	}
 }
 
-// TestNearest goal: a slip of the finger finds its word, and a foreign word finds none. Method: a table, and rapid words with one
-// letter left out, doubled, replaced or swapped with its neighbor.
+// TestNearest goal: a slip of the finger finds its word, and a foreign word finds none. Method: a table, and rapid
+// words with one letter left out, doubled, replaced or swapped with its neighbor.
 func TestNearest(t *testing.T) {
 	words := []string{"partition", "restart-vpp", "kill-agent", "do"}
 	for word, want := range map[string]string{"Partition": "partition", "restart": "restart-vpp", "od": "do", "kil-agent": "kill-agent", "unplug": "", "": ""} {

@@ -12,8 +12,8 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// Tree parses a file's only document; what names what it should hold, as "scenario". nil is an empty file where that is allowed.
-// The parser has panicked on broken input in the past; to its caller that is broken input.
+// Tree parses a file's only document; what names what it should hold, as "scenario". nil is an empty file where that is
+// allowed. The parser has panicked on broken input in the past; to its caller that is broken input.
 func (d *Decoder) Tree(data []byte, what string) (root ast.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -54,7 +54,8 @@ func (d *Decoder) syntaxError(err error) *Error {
 	return e
 }
 
-// Place is where a node starts in the file. The parser's own token of a block mapping is its first colon, so the first key counts.
+// Place is where a node starts in the file. The parser's own token of a block mapping is its first colon, so the first
+// key counts.
 func (d *Decoder) Place(n ast.Node) Position {
 	switch m := n.(type) {
 	case nil:

@@ -47,8 +47,8 @@ type options struct{ anyWidth bool }
 // WithAnyWidth lifts the limit of 2^16 IPv6 blocks to 2^63. Memory follows the blocks in use, not the range.
 func WithAnyWidth() Option { return func(o *options) { o.anyWidth = true } }
 
-// NewCIDRSet returns the empty set of length-nodeMaskSize blocks of cluster, whose host bits do not matter. It fails with
-// ErrCIDRSetSubNetTooBig, or when nodeMaskSize is shorter than the cluster's mask or longer than an address.
+// NewCIDRSet returns the empty set of length-nodeMaskSize blocks of cluster, whose host bits do not matter. It fails
+// with ErrCIDRSetSubNetTooBig, or when nodeMaskSize is shorter than the cluster's mask or longer than an address.
 func NewCIDRSet(cluster netip.Prefix, nodeMaskSize int, opts ...Option) (*CIDRSet, error) {
 	var o options
 	for _, set := range opts {

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// Ledger is a CIDRSet for CIDRs that have holders: the same CIDR, or overlapping ones, may be claimed several times, and a
-// block is free again when the last claim that shares an address with it is returned. It is not safe for concurrent use.
+// Ledger is a CIDRSet for CIDRs that have holders: the same CIDR, or overlapping ones, may be claimed several times,
+// and a block is free again when the last claim that shares an address with it is returned. It is not safe for
+// concurrent use.
 type Ledger struct {
 	set *CIDRSet
 	// exact counts the claims of a whole block, by block. It is apart from small because nearly every claim is one.
@@ -73,7 +74,8 @@ func (l *Ledger) Claim(cidr netip.Prefix) error {
 	return nil
 }
 
-// Claims is how many claims share an address with cidr. It costs the number of all claims when cidr spans several blocks.
+// Claims is how many claims share an address with cidr. It costs the number of all claims when cidr spans several
+// blocks.
 func (l *Ledger) Claims(cidr netip.Prefix) (n int) {
 	cidr, first, last, err := l.set.span(cidr)
 	if err != nil {
@@ -109,7 +111,8 @@ func overlaps(list []netip.Prefix, cidr netip.Prefix) (n int) {
 	return n
 }
 
-// Return ends one claim of exactly cidr and reports how many blocks became free; an error says that there is no such claim.
+// Return ends one claim of exactly cidr and reports how many blocks became free; an error says that there is no such
+// claim.
 func (l *Ledger) Return(cidr netip.Prefix) (freed uint64, err error) {
 	cidr, first, last, err := l.set.span(cidr)
 	if err != nil {
@@ -140,7 +143,8 @@ func (l *Ledger) Return(cidr netip.Prefix) (freed uint64, err error) {
 	if l.needed(first) {
 		return 0, nil
 	}
-	if l.set.clearRange(first, first) != 1 { // a block that is claimed and not taken was anybody's, one that stays taken is lost
+	// a block that is claimed and not taken was anybody's, one that stays taken is lost
+	if l.set.clearRange(first, first) != 1 {
 		panic(fmt.Sprintf("cidrset: %s was claimed, and its block of %s is not taken", cidr, l.set.cluster))
 	}
 	return 1, nil

@@ -6,8 +6,8 @@ import (
 	"net/netip"
 )
 
-// quick turns whole blocks into indices and back where one 64-bit word is enough: IPv4, and IPv6 blocks of /64 and shorter.
-// Everything else takes the general way through ipam/space.
+// quick turns whole blocks into indices and back where one 64-bit word is enough: IPv4, and IPv6 blocks of /64 and
+// shorter. Everything else takes the general way through ipam/space.
 type quick struct {
 	works, v4 bool
 	mask      int

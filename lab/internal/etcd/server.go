@@ -81,8 +81,9 @@ func (s *Server) start() error {
 	return nil
 }
 
-// Follow tells of every change of a key below prefix from now on, in order and as soon as it is committed: the value before and after, empty for
-// none. It goes on after Wipe, which is no change by itself. It is called once, and changed from a goroutine of the Server's.
+// Follow tells of every change of a key below prefix from now on, in order and as soon as it is committed: the value
+// before and after, empty for none. It goes on after Wipe, which is no change by itself. It is called once, and changed
+// from a goroutine of the Server's.
 func (s *Server) Follow(prefix string, changed func(key, before, after string)) {
 	s.prefix, s.changed = prefix, changed
 	s.follow()
@@ -159,8 +160,8 @@ func (s *Server) Delete(ctx context.Context, key string) (int64, error) {
 	return r.Header.Revision, nil
 }
 
-// All returns every key with its value, and the revision at which it was so. There is one member, so that its own view is
-// the latest, and asking costs no round of agreement.
+// All returns every key with its value, and the revision at which it was so. There is one member, so that its own view
+// is the latest, and asking costs no round of agreement.
 func (s *Server) All(ctx context.Context) (map[string]string, int64, error) {
 	r, err := s.client.Get(ctx, "\x00", clientv3.WithFromKey(), clientv3.WithSerializable())
 	if err != nil {

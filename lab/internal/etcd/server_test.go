@@ -41,8 +41,8 @@ func TestWipe(t *testing.T) {
 	}
 }
 
-// Goal: every change below a prefix is told in order with what was there before, those of an emptied store too, and no other key's. Method: a
-// few changes, a wipe, one more.
+// Goal: every change below a prefix is told in order with what was there before, those of an emptied store too, and no
+// other key's. Method: a few changes, a wipe, one more.
 func TestFollow(t *testing.T) {
 	s, err := etcd.Start(t.TempDir(), "followed")
 	if err != nil {

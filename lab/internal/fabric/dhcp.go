@@ -37,8 +37,9 @@ type dhcp struct {
 	// own are the server's addresses, one for each range that it has had, so that who asks for an old one is refused.
 	own   []netip.Prefix
 	hosts map[uint32]netip.Addr
-	// kept are addresses that nobody gets any more. VPP 25.10 names the server in every renewal, which dnsmasq takes for the choice of a new
-	// lease: it then goes on with the old address whatever is reserved, unless that is kept for another.
+	// kept are addresses that nobody gets any more. VPP 25.10 names the server in every renewal, which dnsmasq takes for
+	// the choice of a new lease: it then goes on with the old address whatever is reserved, unless that is kept for
+	// another.
 	kept []netip.Addr
 }
 

@@ -86,8 +86,8 @@ func mac(kind byte, number uint32) net.HardwareAddr {
 	return net.HardwareAddr{0x02, 0x76, kind, byte(number >> 16), byte(number >> 8), byte(number)}
 }
 
-// VPPBoot are the CLI commands by which a machine's VPP takes its interface to the wire; none where it has no NIC. The ring is
-// smaller than VPP's own choice, which is for segmentation offload and takes 70 MB.
+// VPPBoot are the CLI commands by which a machine's VPP takes its interface to the wire; none where it has no NIC. The
+// ring is smaller than VPP's own choice, which is for segmentation offload and takes 70 MB.
 func VPPBoot(spec lab.MachineSpec) []string {
 	var list []string
 	boot := func(device, name string, hw net.HardwareAddr) {

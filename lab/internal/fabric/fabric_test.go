@@ -100,8 +100,8 @@ func netnsOf(t *testing.T, name string) *Space {
 	return s
 }
 
-// Goal: machines join and leave, and join again while what is left of the last time may still be there; a machine without a
-// NIC has no wire. Method: the links of both sides by name.
+// Goal: machines join and leave, and join again while what is left of the last time may still be there; a machine
+// without a NIC has no wire. Method: the links of both sides by name.
 func TestJoin(t *testing.T) {
 	p := prefix(t)
 	f, spaces, specs := machines(t, p, 2)
@@ -135,8 +135,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// Goal: exactly the ports that are cut are isolated, and a cut that the bridge cannot make changes nothing. Method: a table,
-// each row on what the one before has left.
+// Goal: exactly the ports that are cut are isolated, and a cut that the bridge cannot make changes nothing. Method: a
+// table, each row on what the one before has left.
 func TestCut(t *testing.T) {
 	f, _, _ := machines(t, prefix(t), 3)
 	for _, row := range []struct {
@@ -168,8 +168,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// Goal: a link's addresses become exactly those asked for, whatever was there: deleting the first of a subnet takes the others
-// of it along. Method: every change from one list to another of a few.
+// Goal: a link's addresses become exactly those asked for, whatever was there: deleting the first of a subnet takes the
+// others of it along. Method: every change from one list to another of a few.
 func TestSetAddresses(t *testing.T) {
 	s := netnsOf(t, prefix(t)+"addresses")
 	lists := [][]netip.Prefix{nil}
@@ -214,9 +214,9 @@ func TestSetAddresses(t *testing.T) {
 	}
 }
 
-// Goal: labs that start at once do not find each other's trial namespaces in their way, and what a killed process has left of
-// its own goes with the next trial, while that of a living one stays. Method: many trials at once; a namespace of a process
-// that has ended.
+// Goal: labs that start at once do not find each other's trial namespaces in their way, and what a killed process has
+// left of its own goes with the next trial, while that of a living one stays. Method: many trials at once; a namespace
+// of a process that has ended.
 func TestTry(t *testing.T) {
 	p := prefix(t)
 	gone := exec.Command("true")

@@ -54,8 +54,8 @@ func populate(name string) error {
 	return Settings()
 }
 
-// Settings gives the calling thread's namespace what all namespaces of a lab have: no chatter of IPv6's own, and no filter that
-// drops what comes back another way.
+// Settings gives the calling thread's namespace what all namespaces of a lab have: no chatter of IPv6's own, and no
+// filter that drops what comes back another way.
 func Settings() error {
 	for _, s := range [...]struct{ key, value string }{
 		{"ipv6/conf/all/disable_ipv6", "1"}, {"ipv6/conf/default/disable_ipv6", "1"},
@@ -77,14 +77,15 @@ func enable6(link string) error {
 // Sysctl sets a key below /proc/sys/net in the calling thread's namespace.
 func Sysctl(key, value string) error { return os.WriteFile("/proc/sys/net/"+key, []byte(value), 0) }
 
-// Remove takes a namespace's name away; the namespace and its links end with the last process in it. One that is not there
-// is fine.
+// Remove takes a namespace's name away; the namespace and its links end with the last process in it. One that is not
+// there is fine.
 func Remove(name string) error {
 	if err := check(name); err != nil {
 		return fmt.Errorf("remove network namespace: %w", err)
 	}
 	err := unix.Unmount(Path(name), unix.MNT_DETACH)
-	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) { // EINVAL: a file that was never mounted on
+	// EINVAL: a file that was never mounted on
+	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
 		return fmt.Errorf("remove network namespace %s: %w", name, err)
 	}
 	if err := os.Remove(Path(name)); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -97,7 +97,8 @@ func (s *Space) SetAddresses(name string, want []netip.Prefix) error {
 			ip, _ := netip.AddrFromSlice(a.IP)
 			if p := netip.PrefixFrom(ip.Unmap(), ones); slices.Contains(want, p) {
 				there[p] = true
-			} else if err := s.AddrDel(l, &a); err != nil && !errors.Is(err, syscall.EADDRNOTAVAIL) { // went with the first of its subnet
+			} else if err := s.AddrDel(l, &a); err != nil && !errors.Is(err, syscall.EADDRNOTAVAIL) {
+				// went with the first of its subnet
 				return err
 			}
 		}

@@ -18,8 +18,8 @@ import (
 // trials numbers this process's trial namespaces: several labs may be checked at the same time.
 var trials atomic.Int64
 
-// Try makes a namespace that does not stay, calls f with its name, and says what went wrong. Its name begins with prefix and
-// "check-". What killed processes have left of their trials goes first.
+// Try makes a namespace that does not stay, calls f with its name, and says what went wrong. Its name begins with
+// prefix and "check-". What killed processes have left of their trials goes first.
 func Try(prefix string, f func(name string) error) error {
 	prefix += "check-"
 	if err := sweepTrials(prefix); err != nil {
@@ -32,7 +32,8 @@ func Try(prefix string, f func(name string) error) error {
 	return errors.Join(f(name), Remove(name))
 }
 
-// Check says in one line why this machine cannot have fabrics, for the world of that name; prefix is Try's. Nothing stays.
+// Check says in one line why this machine cannot have fabrics, for the world of that name; prefix is Try's. Nothing
+// stays.
 func Check(world, prefix string) error {
 	if os.Geteuid() != 0 {
 		return lab.Cannot("world %s needs root: namespaces and interfaces", world)

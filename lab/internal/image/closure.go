@@ -81,8 +81,8 @@ func interpreter(file string) (loader string, dynamic bool, err error) {
 	return loader, dynamic, nil
 }
 
-// parseList reads what a loader's --list prints, one line for each library: "name => path (address)", "path (address)" for
-// what has no other name, "name (address)" for what the kernel brings, "name => not found".
+// parseList reads what a loader's --list prints, one line for each library: "name => path (address)", "path (address)"
+// for what has no other name, "name (address)" for what the kernel brings, "name => not found".
 func parseList(text string) (found, missing []string) {
 	for line := range strings.Lines(text) {
 		name, path, mapped := strings.Cut(strings.TrimSpace(line), " => ")

@@ -96,7 +96,8 @@ func TestWrite(t *testing.T) {
 
 func has(m map[string]string, k string) bool { _, ok := m[k]; return ok }
 
-// Goal: a real VPP is collected with all that it needs. Method: every library that the loader names is in, and so is the loader.
+// Goal: a real VPP is collected with all that it needs. Method: every library that the loader names is in, and so is
+// the loader.
 func TestCollect(t *testing.T) {
 	vpp, err := vppproc.Find("")
 	if err != nil {

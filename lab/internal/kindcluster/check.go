@@ -16,8 +16,8 @@ import (
 	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 )
 
-// Check says in one line what this machine lacks, or has that must not be touched; it changes nothing. Without an Options.VPPImage that is to be
-// made first.
+// Check says in one line what this machine lacks, or has that must not be touched; it changes nothing. Without an
+// Options.VPPImage that is to be made first.
 func Check(ctx context.Context, o Options) error {
 	e, err := connect(ctx)
 	if err != nil {
@@ -49,7 +49,8 @@ func Check(ctx context.Context, o Options) error {
 	return err
 }
 
-// stranger says of a cluster or network of this name, or of its cluster of another folder, that somebody else has made it.
+// stranger says of a cluster or network of this name, or of its cluster of another folder, that somebody else has made
+// it.
 func (e engine) stranger(ctx context.Context, o Options) error {
 	made, err := e.made(ctx)
 	if err != nil {
@@ -93,8 +94,8 @@ func sameFolder(a, b string) bool {
 	return err == nil && missing == nil && a == b
 }
 
-// List are the IDs of the clusters of a folder of labs, in order. Strays are those of this machine whose making was killed, of whatever
-// folder: they have a network and no kubeconfig, and their maker is gone.
+// List are the IDs of the clusters of a folder of labs, in order. Strays are those of this machine whose making was
+// killed, of whatever folder: they have a network and no kubeconfig, and their maker is gone.
 func List(ctx context.Context, dir string) (ids, strays []string, err error) {
 	e, err := connect(ctx)
 	if err != nil {

@@ -89,8 +89,8 @@ func (f fakeEngine) answer(path string, r *http.Request) (any, bool) {
 	return nil, false
 }
 
-// Goal: what a machine lacks for a cluster, or has that is not lab up's to change, is one line that says what mends it, and a reason not to begin;
-// Up asks for nothing else before it knows. Method: an engine that holds each of these.
+// Goal: what a machine lacks for a cluster, or has that is not lab up's to change, is one line that says what mends it,
+// and a reason not to begin; Up asks for nothing else before it knows. Method: an engine that holds each of these.
 func TestUpDoesNotBegin(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	const vpp, node = "vppdrill/vpp:1", "podnode:1"
@@ -130,8 +130,8 @@ func TestUpDoesNotBegin(t *testing.T) {
 	}
 }
 
-// Goal: a folder of labs is the same one by whatever path it is named, from whatever folder. Method: a cluster that was made under the absolute
-// path, and the folder's other names.
+// Goal: a folder of labs is the same one by whatever path it is named, from whatever folder. Method: a cluster that was
+// made under the absolute path, and the folder's other names.
 func TestFoldersByAnyName(t *testing.T) {
 	top := t.TempDir()
 	t.Chdir(top)
@@ -185,8 +185,9 @@ func (c *deafCmd) Run() error {
 	return nil
 }
 
-// Goal: an API server that goes away while a cluster is made or changed is told as that, with what mends it, in one line; what stood before is
-// left alone, what was made is to be removed; every request is bounded. Method: a control plane whose kubectl fails as it does then.
+// Goal: an API server that goes away while a cluster is made or changed is told as that, with what mends it, in one
+// line; what stood before is left alone, what was made is to be removed; every request is bounded. Method: a control
+// plane whose kubectl fails as it does then.
 func TestServerGoneMidway(t *testing.T) {
 	for _, c := range []struct {
 		deaf, stood bool

@@ -98,9 +98,9 @@ func newMaker(o Options, e engine) *maker {
 	return &maker{Options: o, engine: e, provider: cluster.NewProvider(cluster.ProviderWithDocker())}
 }
 
-// Up makes a cluster stand, or changes one that stands to what it should be, and returns when its nodes are ready and its pods have
-// addresses. After an error what Up has made is still there where HalfMade says so, and Down removes it; ErrStands where the cluster was not made
-// by this Up.
+// Up makes a cluster stand, or changes one that stands to what it should be, and returns when its nodes are ready and
+// its pods have addresses. After an error what Up has made is still there where HalfMade says so, and Down removes it;
+// ErrStands where the cluster was not made by this Up.
 func Up(ctx context.Context, o Options) (Cluster, error) {
 	began := time.Now()
 	dir, err := filepath.Abs(o.Dir) // the network's label means it from any folder
@@ -136,7 +136,8 @@ func Up(ctx context.Context, o Options) (Cluster, error) {
 	return c, nil
 }
 
-// config is the cluster in kind's words. What kube-proxy sends to pods has to come back the same way: it masquerades all.
+// config is the cluster in kind's words. What kube-proxy sends to pods has to come back the same way: it masquerades
+// all.
 func (o Options) config(p pools) *v1alpha4.Cluster {
 	c := &v1alpha4.Cluster{TypeMeta: v1alpha4.TypeMeta{Kind: "Cluster", APIVersion: "kind.x-k8s.io/v1alpha4"}}
 	for i := range o.Nodes {
@@ -146,7 +147,8 @@ func (o Options) config(p pools) *v1alpha4.Cluster {
 		}
 		c.Nodes = append(c.Nodes, v1alpha4.Node{Role: role, Image: o.nodeImage()})
 	}
-	// Not the IPv6 loopback, which kind would take for a cluster of IPv6: the machine need not have one, and its engine forwards both.
+	// Not the IPv6 loopback, which kind would take for a cluster of IPv6: the machine need not have one, and its engine
+	// forwards both.
 	c.Networking = v1alpha4.Networking{IPFamily: o.Families.kind(), APIServerAddress: "127.0.0.1", DisableDefaultCNI: true,
 		PodSubnet: strings.Join(p.of("podSubnetCIDR"), ","), ServiceSubnet: strings.Join(p.of("serviceCIDR"), ",")}
 	if o.Agents != nil && o.Agents.ServiceSubnet != "" {
@@ -305,7 +307,8 @@ func (m *maker) apply(ctx context.Context) error {
 		return fmt.Errorf("write manifests: %w", oneLine(err))
 	}
 	if m.Agents != nil {
-		// A control plane without an agent takes no pods, and no agent waits for its record; DNS has no room before there are other nodes.
+		// A control plane without an agent takes no pods, and no agent waits for its record; DNS has no room before there are
+		// other nodes.
 		for _, args := range [][]string{
 			{"taint", "node", m.control.String(), controlTaint, "--overwrite"},
 			{"label", "node", m.control.String(), AgentNone, "--overwrite"},
@@ -320,7 +323,8 @@ func (m *maker) apply(ctx context.Context) error {
 	return err
 }
 
-// waiting are the commands of kubectl that have a --timeout of their own; answerTime bounds what others ask of the API server.
+// waiting are the commands of kubectl that have a --timeout of their own; answerTime bounds what others ask of the API
+// server.
 var waiting = []string{"rollout", "wait", "drain"}
 
 const answerTime = 30 * time.Second

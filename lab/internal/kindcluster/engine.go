@@ -72,8 +72,8 @@ func (e engine) save(ctx context.Context, ref string) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// wires are the subnets that a cluster's wire may have: node IDs count from the first address, and the engine has the last but one. The manifests'
-// tunnels have one in their midst.
+// wires are the subnets that a cluster's wire may have: node IDs count from the first address, and the engine has the
+// last but one. The manifests' tunnels have one in their midst.
 func wires() (list []netip.Prefix) {
 	for third := range 64 {
 		if subnet := netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 168, byte(16 + third), 0}), 24); subnet != tunnels {
@@ -86,8 +86,8 @@ func wires() (list []netip.Prefix) {
 // tunnels is vxlanCIDR of the manifests.
 var tunnels = netip.MustParsePrefix("192.168.30.0/24")
 
-// engineRange is what the engine gives nodes' Linux sides of a wire, until their VPPs take them off: none that a node ID stands for, or
-// Linux would answer for another node's VPP.
+// engineRange is what the engine gives nodes' Linux sides of a wire, until their VPPs take them off: none that a node
+// ID stands for, or Linux would answer for another node's VPP.
 func engineRange(subnet netip.Prefix) netip.Prefix {
 	from := subnet.Addr().As4()
 	from[3] = 128
@@ -128,7 +128,8 @@ func (e engine) wire(ctx context.Context, o Options) (netip.Prefix, error) {
 	return netip.Prefix{}, fmt.Errorf("make network %s: %w", networkName(id), err)
 }
 
-// networkName is what a cluster's wire is called; containers' networks are joined in order of names, and kind's is "kind".
+// networkName is what a cluster's wire is called; containers' networks are joined in order of names, and kind's is
+// "kind".
 func networkName(id string) string { return "vppdrill-" + id }
 
 // join connects a node's container with the wire.
@@ -164,8 +165,8 @@ func (e engine) dropWire(ctx context.Context, id string) error {
 	return nil
 }
 
-// origin is where a cluster comes from: the folder of its labs, the process that made its network, and whether it is one run's. family is kind's
-// word for what it has.
+// origin is where a cluster comes from: the folder of its labs, the process that made its network, and whether it is
+// one run's. family is kind's word for what it has.
 type origin struct {
 	dir, owner, family string
 	run                bool

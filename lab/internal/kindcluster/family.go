@@ -15,7 +15,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// Families are a cluster's IP families in order, the primary one first, as Kubernetes' ipFamilies are. None means IPv4 alone.
+// Families are a cluster's IP families in order, the primary one first, as Kubernetes' ipFamilies are. None means IPv4
+// alone.
 type Families []v1.IPFamily
 
 // FamilyWords are kind's words, of which ParseFamilies reads one.
@@ -45,7 +46,8 @@ func (f Families) kind() v1alpha4.ClusterIPFamily {
 // String is kind's word.
 func (f Families) String() string { return string(f.kind()) }
 
-// manifest is the file of fixtures/kubernetes that says which ranges such a cluster has; component is the one that the file is of, empty for base.
+// manifest is the file of fixtures/kubernetes that says which ranges such a cluster has; component is the one that the
+// file is of, empty for base.
 func (f Families) manifest() (path, component string) {
 	switch f.kind() {
 	case v1alpha4.IPv6Family:
@@ -68,8 +70,8 @@ func (p pools) of(key string) []string {
 	return strings.Split(text, ",")
 }
 
-// pools are the ranges of a cluster whose nodes are joined by a wire of this range. The wire is nobody else's, so its range of IPv6 is the same in
-// each cluster.
+// pools are the ranges of a cluster whose nodes are joined by a wire of this range. The wire is nobody else's, so its
+// range of IPv6 is the same in each cluster.
 func (f Families) pools(wire netip.Prefix) (pools, error) {
 	path, _ := f.manifest()
 	text, err := fs.ReadFile(kubernetes.Files, path)
@@ -125,9 +127,10 @@ func (p pools) rules() (list [][]string) {
 // everyService has every service's address of IPv4 in it, those of Agents.ServiceSubnet as well.
 const everyService = "10.96.0.0/12"
 
-// familyRules are what nodes do with what pods send beside VPP: to the outside they masquerade it, as kind's own CNI does. So they do what a service
-// sends back to pods (a node port that keeps its clients' addresses among them), as the answer would go from pod to pod past them. A service's
-// address that kube-proxy does not serve, or not yet, is refused and never the outside's, where anybody may answer.
+// familyRules are what nodes do with what pods send beside VPP: to the outside they masquerade it, as kind's own CNI
+// does. So they do what a service sends back to pods (a node port that keeps its clients' addresses among them), as the
+// answer would go from pod to pod past them. A service's address that kube-proxy does not serve, or not yet, is refused
+// and never the outside's, where anybody may answer.
 func familyRules(pods, services, clusterIPs string) [][]string {
 	return [][]string{
 		{"nat", "POSTROUTING", "-s", pods, "!", "-d", pods, "-o", "eth0", "-m", "comment", "--comment", "vppdrill: pods to the outside", "-j", "MASQUERADE"},

@@ -16,14 +16,15 @@ const (
 	clusterOverlay = "overlays/cluster"
 )
 
-// Agents is how the agents of a cluster are set where somebody makes its nodes one by one. Its control plane has neither agent nor VPP
-// and takes no pods.
+// Agents is how the agents of a cluster are set where somebody makes its nodes one by one. Its control plane has
+// neither agent nor VPP and takes no pods.
 type Agents struct {
 	// Settings is the configuration file, Pools what the ConfigMap of ranges says, both as agents read them.
 	Settings, Pools []byte
 	// Flags are added to the agent's command line.
 	Flags []string
-	// ServiceSubnet is the range of the cluster's own services, of one or two families; empty is the same as without agents of one's own.
+	// ServiceSubnet is the range of the cluster's own services, of one or two families; empty is the same as without
+	// agents of one's own.
 	ServiceSubnet string
 }
 
@@ -36,8 +37,8 @@ const (
 // HoldLabel keeps the agent off a node that has it, whatever its value, so that one who ends an agent can keep it down.
 const HoldLabel = "vppdrill.github.io/held"
 
-// overlay is the kustomization of one cluster: the image, whose ID has agents exchanged when it is another one under the same name,
-// the ranges that the cluster got, and what its agents have of their own.
+// overlay is the kustomization of one cluster: the image, whose ID has agents exchanged when it is another one under
+// the same name, the ranges that the cluster got, and what its agents have of their own.
 func (m *maker) overlay(imageID string) (string, error) {
 	agents, families := m.Agents, ""
 	ranges, err := json.Marshal(m.pools)

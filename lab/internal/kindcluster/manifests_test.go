@@ -41,8 +41,8 @@ func objects(t *testing.T, path string) (list []map[string]any) {
 	return list
 }
 
-// Goal: the settings and ranges that clusters start with, of each family, are some that agents take, and a tunnel's packets fit the wire. Method:
-// the agent's own parsers over the manifests, and over the overlay of a cluster.
+// Goal: the settings and ranges that clusters start with, of each family, are some that agents take, and a tunnel's
+// packets fit the wire. Method: the agent's own parsers over the manifests, and over the overlay of a cluster.
 func TestSettingsAreTaken(t *testing.T) {
 	for _, path := range []string{"base/config.yaml", "ipv6/settings.yaml", "ipv6/pools.yaml", "dual-stack/pools.yaml"} {
 		for _, o := range objects(t, path) {
@@ -136,8 +136,8 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// Goal: roles grant exactly what the programs ask for: nothing that they need is missing, nothing else is there. Method: both as sets of
-// group, resource and verb.
+// Goal: roles grant exactly what the programs ask for: nothing that they need is missing, nothing else is there.
+// Method: both as sets of group, resource and verb.
 func TestRolesGrantWhatIsNeeded(t *testing.T) {
 	granted := map[string]map[string]bool{}
 	for _, o := range objects(t, "base/rbac.yaml") {
@@ -179,8 +179,9 @@ func TestRolesGrantWhatIsNeeded(t *testing.T) {
 	}
 }
 
-// Goal: components exchange the arguments that they mean, and the controller has what Kubernetes wants of a Deployment. Method: what each
-// patches, as a test of the argument that stands there in agent and controller, and the controller's labels.
+// Goal: components exchange the arguments that they mean, and the controller has what Kubernetes wants of a Deployment.
+// Method: what each patches, as a test of the argument that stands there in agent and controller, and the controller's
+// labels.
 func TestComponents(t *testing.T) {
 	arguments := func(path string) []any {
 		pod := objects(t, path)[0]["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)

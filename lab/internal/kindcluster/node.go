@@ -44,7 +44,8 @@ func workerName(cluster string, n int) string {
 	return cluster + "-worker" + strconv.Itoa(n)
 }
 
-// resize makes workers until there are as many nodes as wanted, or removes those that came last. there are the containers.
+// resize makes workers until there are as many nodes as wanted, or removes those that came last. there are the
+// containers.
 func (m *maker) resize(ctx context.Context, there []string) error {
 	if err := m.find(); err != nil {
 		return err
@@ -79,8 +80,8 @@ func (m *maker) resize(ctx context.Context, there []string) error {
 	return nil
 }
 
-// join makes a worker: a container like the control plane's, whose kubelet joins under a name of its own. Its kubelet makes its Node
-// object a moment after join has returned. A container of that name is an error.
+// join makes a worker: a container like the control plane's, whose kubelet joins under a name of its own. Its kubelet
+// makes its Node object a moment after join has returned. A container of that name is an error.
 func (m *maker) join(ctx context.Context, container, node string, labels map[string]string) error {
 	like, err := m.engine.ContainerInspect(ctx, m.control.String(), client.ContainerInspectOptions{})
 	if err != nil {
@@ -178,7 +179,8 @@ type joining struct {
 	labels                            map[string]string
 }
 
-// joinConfig makes kubeadm's file of a new worker out of the control plane's: its JoinConfiguration in whatever version kind has written.
+// joinConfig makes kubeadm's file of a new worker out of the control plane's: its JoinConfiguration in whatever version
+// kind has written.
 func joinConfig(control []byte, j joining) ([]byte, error) {
 	var out [][]byte
 	for doc := range bytes.SplitSeq(control, []byte("\n---")) {
@@ -262,7 +264,8 @@ func (e engine) remove(ctx context.Context, container string) error {
 	return nil
 }
 
-// Machines are the nodes of a cluster that stands, one by one. Its methods may be called for different nodes at the same time.
+// Machines are the nodes of a cluster that stands, one by one. Its methods may be called for different nodes at the
+// same time.
 type Machines struct{ m *maker }
 
 // Attach returns the machines of a cluster that Up has made with these options.
@@ -297,7 +300,8 @@ func (x *Machines) Off(ctx context.Context, container string) error {
 	if _, err := x.m.engine.ContainerKill(ctx, container, client.ContainerKillOptions{Signal: "KILL"}); err != nil {
 		return fmt.Errorf("switch off %s: %w", container, err)
 	}
-	// A node of kind that starts takes the address that its name has first for its own: that has to be the one it had, and not the wire's.
+	// A node of kind that starts takes the address that its name has first for its own: that has to be the one it had, and
+	// not the wire's.
 	return x.m.engine.part(ctx, x.m.ID, container)
 }
 
@@ -318,7 +322,8 @@ func (x *Machines) Remove(ctx context.Context, container string) error {
 	return x.m.engine.remove(ctx, container)
 }
 
-// PID is the process of this machine that is a container's first one, by whose /proc entry its files and namespaces are reached.
+// PID is the process of this machine that is a container's first one, by whose /proc entry its files and namespaces are
+// reached.
 func (x *Machines) PID(ctx context.Context, container string) (pid int, id string, err error) {
 	there, err := x.m.engine.ContainerInspect(ctx, container, client.ContainerInspectOptions{})
 	if err != nil {

@@ -26,8 +26,9 @@ kind: KubeletConfiguration
 cgroupRoot: /kubelet
 `
 
-// Goal: a new worker's kubelet is told what the control plane's was, with its own name, address and token, in the version of kubeadm's
-// files that kind wrote. Method: both shapes of kubelets' arguments, and files that say too little.
+// Goal: a new worker's kubelet is told what the control plane's was, with its own name, address and token, in the
+// version of kubeadm's files that kind wrote. Method: both shapes of kubelets' arguments, and files that say too
+// little.
 func TestJoinConfig(t *testing.T) {
 	j := joining{cluster: "x", control: "x-control-plane", container: "x-worker2", node: "node-2", nodeIP: "172.18.0.9", token: "a.b",
 		labels: map[string]string{"b": "2", "a": "1"}}

@@ -28,12 +28,12 @@ type VPPConfig struct {
 	Say func(line string)
 }
 
-// livedLeast is how long a VPP has to live for another one to be started behind it at once. One that dies sooner will again, and
-// whoever runs this program waits longer each time.
+// livedLeast is how long a VPP has to live for another one to be started behind it at once. One that dies sooner will
+// again, and whoever runs this program waits longer each time.
 const livedLeast = 5 * time.Second
 
-// RunVPP runs a VPP until ctx ends, which is no error. Its uplink is taken from Linux, and is there before its API socket is. One that
-// ends is followed by another at once: a kubelet would take seconds, and packets wait.
+// RunVPP runs a VPP until ctx ends, which is no error. Its uplink is taken from Linux, and is there before its API
+// socket is. One that ends is followed by another at once: a kubelet would take seconds, and packets wait.
 func RunVPP(ctx context.Context, cfg VPPConfig) error {
 	binary, err := vppproc.Find(cfg.Binary)
 	if err != nil {
@@ -75,8 +75,8 @@ func (c VPPConfig) say(format string, args ...any) {
 	}
 }
 
-// takeUplink takes a link's addresses off and switches it on; it returns the commands by which VPP takes it. VPP has a MAC of its own
-// on it: what Linux heard under its own, it would forward a second time.
+// takeUplink takes a link's addresses off and switches it on; it returns the commands by which VPP takes it. VPP has a
+// MAC of its own on it: what Linux heard under its own, it would forward a second time.
 func takeUplink(name string) ([]string, error) {
 	if name == "" {
 		return nil, nil

@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 )
 
-// Goal: a VPP that dies is followed by another without anybody else's doing, and one that is told to stop by none. Method: a real VPP, killed
-// after it has lived long enough.
+// Goal: a VPP that dies is followed by another without anybody else's doing, and one that is told to stop by none.
+// Method: a real VPP, killed after it has lived long enough.
 func TestVPPIsFollowed(t *testing.T) {
 	if _, err := vppproc.Find(""); err != nil {
 		t.Skip("needs VPP: " + err.Error())

@@ -25,12 +25,12 @@ type Left struct {
 	fact.Leftover
 }
 
-// lookTime is how long the agent's goroutine waits for VPP at most when it looks for leftovers. A VPP that hangs answers neither this
-// nor the agent.
+// lookTime is how long the agent's goroutine waits for VPP at most when it looks for leftovers. A VPP that hangs
+// answers neither this nor the agent.
 const lookTime = time.Second
 
-// leftovers asks VPP and Linux themselves, over a connection of its own, what they hold of addresses at the moment when the agent has
-// decided to release or to lease them and nothing of what follows has begun.
+// leftovers asks VPP and Linux themselves, over a connection of its own, what they hold of addresses at the moment when
+// the agent has decided to release or to lease them and nothing of what follows has begun.
 type leftovers struct {
 	node  string
 	vpp   host.VPP
@@ -137,8 +137,8 @@ func (l *leftovers) close() {
 	}
 }
 
-// leadsTo reports whether a route is an address's own: it leads to an interface where the address is, or to the VPP itself. One to another
-// table, or by another next hop, leads where a block is that has only this address.
+// leadsTo reports whether a route is an address's own: it leads to an interface where the address is, or to the VPP
+// itself. One to another table, or by another next hop, leads where a block is that has only this address.
 func leadsTo(paths []fib_types.FibPath, a netip.Addr) bool {
 	return slices.ContainsFunc(paths, func(p fib_types.FibPath) bool {
 		switch {

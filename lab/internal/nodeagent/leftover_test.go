@@ -20,8 +20,9 @@ func (k *kernel) Dump(netns string) (vppwire.LinuxState, error) {
 	return k.Host.Dump(netns)
 }
 
-// Goal: an agent's process tells what VPP and Linux still hold of an address when it is released, and of addresses whose wiring has gone
-// nothing. Method: pods on a modelled VPP; in each of VPP and the pod's namespace one thing is left that the agent does not know of.
+// Goal: an agent's process tells what VPP and Linux still hold of an address when it is released, and of addresses
+// whose wiring has gone nothing. Method: pods on a modelled VPP; in each of VPP and the pod's namespace one thing is
+// left that the agent does not know of.
 func TestLeftovers(t *testing.T) {
 	n := newNode(t)
 	n.begin()

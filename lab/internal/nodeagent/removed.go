@@ -14,8 +14,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// Removed is one line of a Config.Removals file: what a call took away, and when the agent decided on the call, a time of Monotonic. What it
-// decides while the call is under way is not what it knew.
+// Removed is one line of a Config.Removals file: what a call took away, and when the agent decided on the call, a time
+// of Monotonic. What it decides while the call is under way is not what it knew.
 type Removed struct {
 	At      int64
 	Removal fact.Removal

@@ -170,9 +170,9 @@ func (n *node) cni(command, container string) wire.Response {
 	return r
 }
 
-// Goal: what the watch socket tells is what the agent does: its identity, its leases and each change of them once, what it has heard of,
-// what it has asked of VPP, Linux, store and disk; another life finds the leases and counts from zero. Method: two lives of an agent on a
-// modelled VPP and Linux and real etcds, with a pod.
+// Goal: what the watch socket tells is what the agent does: its identity, its leases and each change of them once, what
+// it has heard of, what it has asked of VPP, Linux, store and disk; another life finds the leases and counts from zero.
+// Method: two lives of an agent on a modelled VPP and Linux and real etcds, with a pod.
 func TestState(t *testing.T) {
 	n := newNode(t)
 	n.begin()
@@ -224,8 +224,8 @@ func TestState(t *testing.T) {
 	}
 }
 
-// Goal: the watch socket takes orders of the right form and says what is wrong with others; a VPP that has gone shows. Method: each request
-// of a table, then the end of VPP.
+// Goal: the watch socket takes orders of the right form and says what is wrong with others; a VPP that has gone shows.
+// Method: each request of a table, then the end of VPP.
 func TestWatchSocket(t *testing.T) {
 	n := newNode(t)
 	n.config.Address = "192.168.16.9/24"
@@ -251,7 +251,8 @@ func TestWatchSocket(t *testing.T) {
 	n.until("VPP is away", func() bool { return !n.state("0").VPPUp })
 }
 
-// Goal: what a process is started with and cannot use ends it with an error that names it. Method: a table of broken configurations.
+// Goal: what a process is started with and cannot use ends it with an error that names it. Method: a table of broken
+// configurations.
 func TestMainRefuses(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

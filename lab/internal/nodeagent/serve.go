@@ -15,8 +15,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 )
 
-// watch serves a lab on a unix socket: GET /state?after= (the number of the last change that was heard of), PUT /address?is= (an address with length, or nothing for none), and what
-// every agent serves: /plan, /metrics and so on.
+// watch serves a lab on a unix socket: GET /state?after= (the number of the last change that was heard of), PUT
+// /address?is= (an address with length, or nothing for none), and what every agent serves: /plan, /metrics and so on.
 func (p *process) watch(path string, c Config) (*http.Server, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err

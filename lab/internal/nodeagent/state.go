@@ -21,6 +21,7 @@ type State struct {
 	Heard         []string
 	// Calls that were made, and those among them that write.
 	VPPCalls, LinuxCalls, Writes int64
-	// StoreOps are requests to the store, StoreWrites those among them that write, JournalBytes what the journal was given.
+	// StoreOps are requests to the store, StoreWrites those among them that write, JournalBytes what the journal was
+	// given.
 	StoreOps, StoreWrites, JournalBytes int64
 }

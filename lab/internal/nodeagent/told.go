@@ -29,8 +29,8 @@ type Change struct {
 // changesMax bounds the changes that are kept for a lab which does not ask: one that was kept up without its owner.
 const changesMax = 1 << 16
 
-// changes collects what the agent's steps change until a lab has heard of it, so that nothing that comes and goes between two
-// looks is missed and everything has the time at which it happened.
+// changes collects what the agent's steps change until a lab has heard of it, so that nothing that comes and goes
+// between two looks is missed and everything has the time at which it happened.
 type changes struct {
 	// began is a time of the driver's clock and monotonic the same of Monotonic: differences between steps are exact.
 	began     time.Time

@@ -111,7 +111,8 @@ type countedJournal struct {
 	counts *counts
 }
 
-// Persist implements host.Journal. It counts the records' lines, as the simulator does: the journal's own frames are left out.
+// Persist implements host.Journal. It counts the records' lines, as the simulator does: the journal's own frames are
+// left out.
 func (j countedJournal) Persist(e agent.Persist, done func(error)) {
 	var line []byte
 	for i := range e.Records {

@@ -22,8 +22,8 @@ func (c tells) Watch(_ context.Context, tell func(agent.Event)) {
 
 func (tells) Relist() {}
 
-// Goal: what an agent has heard of the cluster is what was told last of each object, and a new list drops what is not in it.
-// Method: stories of events, each with the lines after it.
+// Goal: what an agent has heard of the cluster is what was told last of each object, and a new list drops what is not
+// in it. Method: stories of events, each with the lines after it.
 func TestHeardCluster(t *testing.T) {
 	seen := func(name, uid string, cidrs ...string) agent.NodeSeen {
 		ev := agent.NodeSeen{Name: name, UID: uid}
@@ -69,8 +69,8 @@ func TestHeardCluster(t *testing.T) {
 	}
 }
 
-// Goal: the revision heard of is the highest of the present data, in whatever order answers and changes arrive, and begins anew when
-// the store has lost its data. Method: a table of what is told.
+// Goal: the revision heard of is the highest of the present data, in whatever order answers and changes arrive, and
+// begins anew when the store has lost its data. Method: a table of what is told.
 func TestStoreHeard(t *testing.T) {
 	var h storeHeard
 	for i, step := range []struct {

@@ -198,8 +198,8 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// Goal: no thread of the init stays in a pod's namespace, which would outlive the pod with all its links. Method: many pods at
-// once, so that the process's first thread, which never ends, makes some of them.
+// Goal: no thread of the init stays in a pod's namespace, which would outlive the pod with all its links. Method: many
+// pods at once, so that the process's first thread, which never ends, makes some of them.
 func TestPodsKeepNoThread(t *testing.T) {
 	socket, pid := node(t)
 	var wg sync.WaitGroup
@@ -247,7 +247,8 @@ func TestOrphans(t *testing.T) {
 	eventually(t, fmt.Sprintf("orphan %d of init %d is waited for", orphan, pid), func() bool { return !alive(orphan) })
 }
 
-// Goal: whatever a process calls itself, its state and parent are found; and whatever the text is, it is read without harm.
+// Goal: whatever a process calls itself, its state and parent are found; and whatever the text is, it is read without
+// harm.
 func FuzzParseStat(f *testing.F) {
 	for _, s := range []string{"vpp", "a) Z 1 (b", "x)", "", "("} {
 		f.Add(s)

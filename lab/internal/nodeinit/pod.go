@@ -11,7 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/lab/internal/fabric"
 )
 
-// NodeNetns is where the node's own namespace is: that of the init's first thread, which /proc shows, is a pod's now and then.
+// NodeNetns is where the node's own namespace is: that of the init's first thread, which /proc shows, is a pod's now
+// and then.
 const NodeNetns = "/run/node-netns"
 
 // prepare makes the container's own namespace a node's: it forwards.

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// reapAge is how long a dead child is left to whoever started it: only what nobody waits for is this process's as the first
-// of its container. A process that ended is waited for within microseconds.
+// reapAge is how long a dead child is left to whoever started it: only what nobody waits for is this process's as the
+// first of its container. A process that ended is waited for within microseconds.
 const reapAge = time.Second
 
 // reap waits for dead children that nobody else waits for: those whose parents in the container have died.

@@ -23,8 +23,8 @@ import (
 // snapLength keeps whole packets of any MTU.
 const snapLength = 65535
 
-// Capture writes what passes a Linux link as pcapng until ctx ends or count packets have passed (0: no bound), and returns
-// how many they were. ready, where not nil, is called when nothing passes unseen any more.
+// Capture writes what passes a Linux link as pcapng until ctx ends or count packets have passed (0: no bound), and
+// returns how many they were. ready, where not nil, is called when nothing passes unseen any more.
 func Capture(ctx context.Context, netns, link, comment string, out io.Writer, count int, ready func()) (int, error) {
 	var f *os.File
 	if err := spawn.Inside(netns, func() (err error) {
@@ -93,8 +93,8 @@ func newCapture(out io.Writer, link, comment string) (*pcapgo.NgWriter, error) {
 // CLI runs a command of one VPP's command line.
 type CLI func(ctx context.Context, command string) (string, error)
 
-// CaptureVPP writes what passes an interface inside VPP, one that Linux does not see, as pcapng: VPP collects at most count
-// packets until ctx ends, then they are written. dir is a folder that VPP may write to.
+// CaptureVPP writes what passes an interface inside VPP, one that Linux does not see, as pcapng: VPP collects at most
+// count packets until ctx ends, then they are written. dir is a folder that VPP may write to.
 func CaptureVPP(ctx context.Context, cli CLI, iface, comment, dir string, out io.Writer, count int, ready func()) (int, error) {
 	if count <= 0 {
 		count = 100_000

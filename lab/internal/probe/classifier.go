@@ -14,8 +14,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// classifier is one classifier table. Only one that looks at the Ethernet source and that of the IPv4 or the IPv6 packet is understood;
-// another is taken to admit nobody.
+// classifier is one classifier table. Only one that looks at the Ethernet source and that of the IPv4 or the IPv6
+// packet is understood; another is taken to admit nobody.
 type classifier struct {
 	understood bool
 	ip6        bool

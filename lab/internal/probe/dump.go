@@ -29,8 +29,8 @@ const allInterfaces = ^interface_types.InterfaceIndex(0)
 // Dump is everything that VPP told, message by message, in the order in which it came.
 type Dump struct{ Messages []api.Message }
 
-// dumpVPP asks a VPP for everything that a view shows. Messages of a kind that this VPP does not have are left out: a VPP
-// without the tap plugin has no taps.
+// dumpVPP asks a VPP for everything that a view shows. Messages of a kind that this VPP does not have are left out: a
+// VPP without the tap plugin has no taps.
 func dumpVPP(ctx context.Context, c api.Connection) (*Dump, error) {
 	d := &Dump{}
 	first := []api.Message{
@@ -92,8 +92,8 @@ type tableOf struct {
 	ip6   bool
 }
 
-// ask sends all requests at once and reads the answers until that of the ping behind them: a VPP that sleeps between two
-// rounds answers many questions in one.
+// ask sends all requests at once and reads the answers until that of the ping behind them: a VPP that sleeps between
+// two rounds answers many questions in one.
 func (d *Dump) ask(ctx context.Context, c api.Connection, requests []api.Message) error {
 	const batch = 24 // answers of more requests could fill the stream's buffers
 	for len(requests) > 0 {

@@ -20,9 +20,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// Linux dumps a node's Linux side by netlink: its own namespace and its pods'. open turns a namespace as the node calls it
-// ("" is its own) into a path that this process can open. A namespace that is gone is left out, but not the node's own.
-// hardware are links of the node's own that are its machine's, whatever they are made of. Offload is not looked
+// Linux dumps a node's Linux side by netlink: its own namespace and its pods'. open turns a namespace as the node calls
+// it ("" is its own) into a path that this process can open. A namespace that is gone is left out, but not the node's
+// own. hardware are links of the node's own that are its machine's, whatever they are made of. Offload is not looked
 // at: TCP probes show whether it is right.
 func Linux(open func(path string) string, pods, hardware []string) (fact.Linux, error) {
 	h := &host{spaces: map[string]*space{}}
@@ -185,8 +185,8 @@ func (s *space) links(nl *netlink.Handle) (map[int]string, error) {
 	return names, nil
 }
 
-// pair finds the other end of each veth: in the same namespace, or between the node's own and a pod's. Indexes are unique
-// within one namespace, so a pod's end names exactly one of the node's.
+// pair finds the other end of each veth: in the same namespace, or between the node's own and a pod's. Indexes are
+// unique within one namespace, so a pod's end names exactly one of the node's.
 func (h *host) pair() {
 	own := h.spaces[""]
 	for path, s := range h.spaces { //vppdrill:unordered each namespace by itself

@@ -24,8 +24,8 @@ func payload(size int, p Pair) []byte {
 	return out
 }
 
-// TCP sends bytes from one place to the other over one connection, and the other sends them back. RTT is the time until the
-// last byte was back and found to be right.
+// TCP sends bytes from one place to the other over one connection, and the other sends them back. RTT is the time until
+// the last byte was back and found to be right.
 func TCP(ctx context.Context, p Pair, size int, patience time.Duration) Outcome {
 	out := Outcome{From: p.From, To: p.To}
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -76,8 +76,8 @@ func echoTCP(l net.Listener, patience time.Duration) {
 	_, _ = io.Copy(c, c) // what does not come back is the outcome
 }
 
-// UDP sends count datagrams of size bytes one after the other, each when the last has come back. A lost one is sent again
-// a few times, as Ping does.
+// UDP sends count datagrams of size bytes one after the other, each when the last has come back. A lost one is sent
+// again a few times, as Ping does.
 func UDP(ctx context.Context, p Pair, size, count int, patience time.Duration) Outcome {
 	out := Outcome{From: p.From, To: p.To}
 	server, err := listenUDP(p.To.Netns, p.To.Addr)
@@ -137,8 +137,8 @@ func echoUDP(c *net.UDPConn) {
 	}
 }
 
-// Edge looks for the longest packet that passes whole between two places, and says what is wrong unless it is exactly mtu
-// bytes with the IP header: one byte more must be refused by the sender's own link, not lost on the way.
+// Edge looks for the longest packet that passes whole between two places, and says what is wrong unless it is exactly
+// mtu bytes with the IP header: one byte more must be refused by the sender's own link, not lost on the way.
 func Edge(ctx context.Context, p Pair, mtu int, patience time.Duration) Outcome {
 	out := Ping(ctx, p.From, p.To, mtu-PingHeaders(p.To.Addr), true, patience)
 	if out.Err != nil {

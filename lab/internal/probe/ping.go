@@ -65,7 +65,8 @@ func pingsTo(a netip.Addr) *pings {
 }
 
 // Ping sends one echo request after the other, a tenth of patience apart, until one is answered: the first may be lost
-// to a neighbor that VPP has to ask for. size counts the bytes behind the ICMP header; with whole set nobody may fragment it.
+// to a neighbor that VPP has to ask for. size counts the bytes behind the ICMP header; with whole set nobody may
+// fragment it.
 func Ping(ctx context.Context, from, to Place, size int, whole bool, patience time.Duration) Outcome {
 	out := Outcome{From: from, To: to}
 	var c *icmp.PacketConn
@@ -155,8 +156,8 @@ func echo(c *icmp.PacketConn, to netip.Addr, id, seq, size int, wait time.Durati
 // Pair is who asks whom.
 type Pair struct{ From, To Place }
 
-// AllPairs are all ordered pairs of places of one family; where they are more than most, some of them, spread evenly and the same each
-// time. most 0 is all.
+// AllPairs are all ordered pairs of places of one family; where they are more than most, some of them, spread evenly
+// and the same each time. most 0 is all.
 func AllPairs(places []Place, most int) []Pair {
 	total := len(places) * (len(places) - 1)
 	take := total
@@ -211,7 +212,8 @@ func gcd(a, b int64) int64 {
 // atOnce is how many probes run at the same time.
 const atOnce = 16
 
-// Mesh pings every pair, many at the same time, and returns the outcomes in the pairs' order. size and whole are Ping's.
+// Mesh pings every pair, many at the same time, and returns the outcomes in the pairs' order. size and whole are
+// Ping's.
 func Mesh(ctx context.Context, pairs []Pair, size int, whole bool, patience time.Duration) []Outcome {
 	return run(pairs, func(p Pair) Outcome { return Ping(ctx, p.From, p.To, size, whole, patience) })
 }

@@ -24,7 +24,8 @@ func Settings(ctx context.Context, c api.Connection) (configured.Beside, error) 
 		}
 	}
 	limits := map[bool]ip_neighbor.IPNeighborConfigGetReply{}
-	for ip6, af := range map[bool]ip_types.AddressFamily{false: ip_types.ADDRESS_IP4, true: ip_types.ADDRESS_IP6} { // in any order: each by itself
+	// in any order: each by itself
+	for ip6, af := range map[bool]ip_types.AddressFamily{false: ip_types.ADDRESS_IP4, true: ip_types.ADDRESS_IP6} {
 		reply := ip_neighbor.IPNeighborConfigGetReply{}
 		if err := c.Invoke(ctx, &ip_neighbor.IPNeighborConfigGet{Af: af}, &reply); err != nil {
 			return configured.Beside{}, fmt.Errorf("ask VPP how it keeps neighbors: %w", err)

@@ -44,7 +44,8 @@ type tables struct {
 	statics []fact.Neighbor
 	bridges []fact.Bridge
 	l2      []fact.FIBEntry
-	// guards are the classifier tables of interfaces' input ACLs, of a family or of bridged frames, classifiers what the tables admit, by source.
+	// guards are the classifier tables of interfaces' input ACLs, of a family or of bridged frames, classifiers what the
+	// tables admit, by source.
 	guards      map[guard]uint32
 	classifiers map[uint32]*classifier
 	nat         nat
@@ -175,7 +176,8 @@ func (t *tables) addBridge(m *l2.BridgeDomainDetails) {
 	t.bridges = append(t.bridges, b)
 }
 
-// route reduces a route to its first path: the agent makes none with more. VPP tells a connected route with the interface's own host bits.
+// route reduces a route to its first path: the agent makes none with more. VPP tells a connected route with the
+// interface's own host bits.
 func route(r *ip.IPRouteV2, source uint8) fact.Route {
 	out := fact.Route{Table: r.TableID, Prefix: prefix(r.Prefix).Masked(), API: r.Src == source, Action: fact.ActionDrop, Index: ^uint32(0)}
 	if len(r.Paths) == 0 {

@@ -18,8 +18,8 @@ const Retransmission = 200 * time.Millisecond
 type Link struct {
 	// Cut holds everything back.
 	Cut bool
-	// Delay is by how much each piece may be late, drawn evenly from none to it. Loss is the probability that a piece needs a
-	// retransmission.
+	// Delay is by how much each piece may be late, drawn evenly from none to it. Loss is the probability that a piece
+	// needs a retransmission.
 	Delay time.Duration
 	Loss  float64
 }

@@ -8,14 +8,16 @@ import (
 	"time"
 )
 
-// Delay counts how long the threads of a process wait for a processor while they could run: its scheduling delay. The kernel adds a wait
-// when it is over, so that a thread that gets no processor at all would not show: what it has waited since the looks before counts too.
+// Delay counts how long the threads of a process wait for a processor while they could run: its scheduling delay. The
+// kernel adds a wait when it is over, so that a thread that gets no processor at all would not show: what it has waited
+// since the looks before counts too.
 type Delay struct {
 	pid   int
 	stuck map[string]stuck
 }
 
-// stuck is since when a thread, by its folder, was seen able to run without getting a processor; slices is how often it had got one.
+// stuck is since when a thread, by its folder, was seen able to run without getting a processor; slices is how often it
+// had got one.
 type stuck struct {
 	since  time.Time
 	slices int64
@@ -49,8 +51,8 @@ func (d *Delay) Until(now time.Time) (sum time.Duration) {
 	return sum
 }
 
-// parseDelay reads a thread's schedstat (Documentation/scheduler/sched-stats.rst): nanoseconds on a processor, nanoseconds of waiting for
-// one, and how often it got one.
+// parseDelay reads a thread's schedstat (Documentation/scheduler/sched-stats.rst): nanoseconds on a processor,
+// nanoseconds of waiting for one, and how often it got one.
 func parseDelay(text string) (waited time.Duration, slices int64) {
 	f := strings.Fields(text)
 	if len(f) != 3 {

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Goal: a process that gets no processor is told by its delay, and one that has nothing to do is not. Method: two programs that count for
-// ever share one processor, of which one may run only when nothing else wants to; a third one sleeps.
+// Goal: a process that gets no processor is told by its delay, and one that has nothing to do is not. Method: two
+// programs that count for ever share one processor, of which one may run only when nothing else wants to; a third one
+// sleeps.
 func TestDelay(t *testing.T) {
 	for text, want := range map[string][2]int64{"5 7 2\n": {7, 2}, "": {}, "5 x 2": {}} {
 		if waited, slices := parseDelay(text); int64(waited) != want[0] || slices != want[1] {

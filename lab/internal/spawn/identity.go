@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// ID tells one process from every other one since the machine's boot: its number and when it started, in clock ticks since
-// the boot. The zero ID is no process.
+// ID tells one process from every other one since the machine's boot: its number and when it started, in clock ticks
+// since the boot. The zero ID is no process.
 type ID struct {
 	PID     int
 	Started uint64

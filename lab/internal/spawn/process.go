@@ -146,8 +146,8 @@ func Inside(netns string, f func() error) error {
 	})
 }
 
-// Elsewhere calls f on a thread that may change its network namespace. The thread comes back: a process's first one never ends,
-// would keep a namespace and all links in it for ever, and shows what it is in at /proc/PID/ns/net.
+// Elsewhere calls f on a thread that may change its network namespace. The thread comes back: a process's first one
+// never ends, would keep a namespace and all links in it for ever, and shows what it is in at /proc/PID/ns/net.
 func Elsewhere(f func() error) error {
 	result := make(chan error, 1)
 	go func() {

@@ -1,11 +1,12 @@
 // Package ran is the table of which scenarios a real VPP has run, and how it went.
 //
-// It decides what a table's file looks like, and which scenarios of a catalogue it leaves open: those that it does not know,
-// those whose text has changed since, and those that did not end well. It runs nothing and reads no file. Start at Parse.
+// It decides what a table's file looks like, and which scenarios of a catalogue it leaves open: those that it does not
+// know, those whose text has changed since, and those that did not end well. It runs nothing and reads no file. Start
+// at Parse.
 //
-// A scenario stands in the table with a hash of what it says. Its comments do not count: another wording needs no other run.
-// Scenarios that ended alike stand together under one heading, so that a new recording of all of them changes one line and
-// those that changed. Package lab/suite writes the file, program lab/suite/unrun tells what is open.
+// A scenario stands in the table with a hash of what it says. Its comments do not count: another wording needs no other
+// run. Scenarios that ended alike stand together under one heading, so that a new recording of all of them changes one
+// line and those that changed. Package lab/suite writes the file, program lab/suite/unrun tells what is open.
 //
 // To add a way in which a run can end, add a constant of Outcome.
 package ran

@@ -34,8 +34,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// Goal: a scenario is open until its present text has passed or was refused; its comments do not count. Method: a table of three ends, and
-// scenarios that are new, changed, and reworded.
+// Goal: a scenario is open until its present text has passed or was refused; its comments do not count. Method: a table
+// of three ends, and scenarios that are new, changed, and reworded.
 func TestOpen(t *testing.T) {
 	scenario := func(text string) *scenarios.Scenario {
 		s, err := scenarios.Parse("x.yaml", []byte(text))

@@ -1,7 +1,9 @@
-// Command unrun names the scenarios of the catalogue whose present text has not passed on a real VPP, nor was refused by labs.
+// Command unrun names the scenarios of the catalogue whose present text has not passed on a real VPP, nor was refused
+// by labs.
 //
-// It decides nothing itself: what is open is package lab/suite/ran's. It changes nothing and never fails for what is open, since
-// not every machine has a VPP; it exits with 2 when it could not look. Start at list. Run it in the repository's root.
+// It decides nothing itself: what is open is package lab/suite/ran's. It changes nothing and never fails for what is
+// open, since not every machine has a VPP; it exits with 2 when it could not look. Start at list. Run it in the
+// repository's root.
 package main
 
 import (

@@ -1,8 +1,10 @@
 // Command mutate plants faults into the product and prints which of them laws catch.
 //
-// It decides nothing itself: faults and trials are package mutation's. It never changes a file of the tree but those in its scratch
-// folder and those that --json and --survivors name. Start at run. It exits with 1 when fewer than --least percent of the faults that change a run are caught, or not all of the --listed
-// ones, and with 2 when it could not look. An interrupt ends it with what is known so far, and --resume goes on from there. To add a kind of fault, see package mutation.
+// It decides nothing itself: faults and trials are package mutation's. It never changes a file of the tree but those in
+// its scratch folder and those that --json and --survivors name. Start at run. It exits with 1 when fewer than --least
+// percent of the faults that change a run are caught, or not all of the --listed ones, and with 2 when it could not
+// look. An interrupt ends it with what is known so far, and --resume goes on from there. To add a kind of fault, see
+// package mutation.
 package main
 
 import (

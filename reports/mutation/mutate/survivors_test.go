@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Goal: each fault that no law saw is filed once, and none when the issues that there are cannot be listed. Method: the nightly job's script with
-// a gh that writes down what it is asked for.
+// Goal: each fault that no law saw is filed once, and none when the issues that there are cannot be listed. Method: the
+// nightly job's script with a gh that writes down what it is asked for.
 func TestFileSurvivors(t *testing.T) {
 	folder, tools := t.TempDir(), t.TempDir()
 	put := func(name, text string) {

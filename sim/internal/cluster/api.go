@@ -74,15 +74,16 @@ func (a *API) Observe(fn func(old, now Object)) { a.observers = append(a.observe
 // OnDelivery has fn asked before each change is sent to an informer: what becomes of it.
 func (a *API) OnDelivery(fn func(to *InformerConfig) Delivery) { a.deliver = fn }
 
-// OnList has fn asked before each list that an informer takes from the server's cache: how old it is, or whether it is refused. No list is
-// older than what its informer has seen, or than the cluster.
+// OnList has fn asked before each list that an informer takes from the server's cache: how old it is, or whether it is
+// refused. No list is older than what its informer has seen, or than the cluster.
 func (a *API) OnList(fn func(to *InformerConfig) (age time.Duration, refused bool)) { a.list = fn }
 
 // Available reports whether the server answers.
 func (a *API) Available() bool { return !a.down }
 
-// SetAvailable starts (false) or ends an outage. An outage breaks every watch and refuses every request; objects survive, and the server's cache for
-// watches does not: who was told of anything before has to list again, as behind the restart of a real one.
+// SetAvailable starts (false) or ends an outage. An outage breaks every watch and refuses every request; objects
+// survive, and the server's cache for watches does not: who was told of anything before has to list again, as behind
+// the restart of a real one.
 func (a *API) SetAvailable(up bool) {
 	if a.down == !up {
 		return

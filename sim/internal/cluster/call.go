@@ -17,8 +17,8 @@ type Request interface {
 	Done(reply any, ok bool)
 }
 
-// Call sends r from one endpoint to another. Timers cost events only where something was lost or is late: a caller whose
-// answer is certain to come in time never needs one.
+// Call sends r from one endpoint to another. Timers cost events only where something was lost or is late: a caller
+// whose answer is certain to come in time never needs one.
 func (n *Network) Call(from, to Endpoint, timeout time.Duration, r Request) {
 	c := &call{n: n, from: from, to: to, since: n.clock.Now(), deadline: n.clock.Now() + timeout, request: r, older: n.open}
 	if n.open != nil {

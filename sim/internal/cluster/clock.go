@@ -16,7 +16,8 @@ type Clock interface {
 	Choose(label string, n int) int
 }
 
-// MachineClocks are what a kubelet waits by, which is the machine's own count, and what container runtimes stamp sandboxes with.
+// MachineClocks are what a kubelet waits by, which is the machine's own count, and what container runtimes stamp
+// sandboxes with.
 type MachineClocks interface {
 	Clock
 	// Wall is what the machine's wall clock says.

@@ -35,7 +35,8 @@ func TestClusterHeals(t *testing.T) {
 		var c *Cluster
 		cfg.Hooks.Gone = func(node string, _ *Sandbox) {
 			if !c.Kubelet(node).Powered() {
-				maps.DeleteFunc(m.netns, func(key string, _ bool) bool { return strings.HasPrefix(key, node) }) // a machine that dies loses its own
+				// a machine that dies loses its own
+				maps.DeleteFunc(m.netns, func(key string, _ bool) bool { return strings.HasPrefix(key, node) })
 			}
 		}
 		c = New(cfg)
@@ -192,8 +193,8 @@ func TestClusterRepeats(t *testing.T) {
 	}
 }
 
-// TestSchedulerOldestFirst: when room appears, pods get it in the order of their arrival, whatever groups they belong to
-// and whichever of them left the queues at the same moment.
+// TestSchedulerOldestFirst: when room appears, pods get it in the order of their arrival, whatever groups they belong
+// to and whichever of them left the queues at the same moment.
 func TestSchedulerOldestFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		eng := engine.New(nil)

@@ -1,9 +1,9 @@
-// Package cluster models what surrounds the node agents: the Kubernetes control plane, the kubelets, an etcd-like store,
-// and the network between them.
+// Package cluster models what surrounds the node agents: the Kubernetes control plane, the kubelets, an etcd-like
+// store, and the network between them.
 //
-// It decides which pods exist, where they run, when their sandboxes come and go, and who learns of it how late. It wires
-// no pod and allocates no address: a kubelet asks a Machine, which the simulated world implements by its agents. It
-// shares no code with the agents beyond the values that they exchange with the store.
+// It decides which pods exist, where they run, when their sandboxes come and go, and who learns of it how late. It
+// wires no pod and allocates no address: a kubelet asks a Machine, which the simulated world implements by its agents.
+// It shares no code with the agents beyond the values that they exchange with the store.
 //
 // Start at Cluster, which joins the parts; each part (Store, Network, API, Informer, Scheduler, Kubelet, NodeLifecycle,
 // Workload) can be used alone. Wiring a world takes a few lines:
@@ -15,9 +15,10 @@
 //	client := c.NewStoreClient("node-1", node.step)       // effect agent.StoreRequest goes to client.Do
 //	c.Workload.Create(cluster.PodSpec{Name: "web-0"})
 //
-// Everything happens inside the event loop of an engine.Engine, at most one thing per event, each with a canonical line.
-// A message is one event; what is idle, and what nobody disturbs, costs none: no heartbeats, no polling, no timers for
-// answers that are certain to come. Where something is lost, callers learn it as they would in life, by a timeout.
+// Everything happens inside the event loop of an engine.Engine, at most one thing per event, each with a canonical
+// line. A message is one event; what is idle, and what nobody disturbs, costs none: no heartbeats, no polling, no
+// timers for answers that are certain to come. Where something is lost, callers learn it as they would in life, by a
+// timeout.
 //
 // To add an object kind, see object.go and apikind.go; a source of pods, workload.go; a fault of the control plane,
 // Network and StreamFaults.

@@ -8,8 +8,9 @@ import (
 // AgentProgram is what informers of agents are called.
 const AgentProgram = "agent"
 
-// AgentFeed tells one agent life about nodes, its own pods and the pools: what vppwire/host learns from a real API server, which it
-// never asks to list from its cache. A node that was made anew would find its former Node object there, and with it its former ID.
+// AgentFeed tells one agent life about nodes, its own pods and the pools: what vppwire/host learns from a real API
+// server, which it never asks to list from its cache. A node that was made anew would find its former Node object
+// there, and with it its former ID.
 type AgentFeed struct {
 	// Nodes, Pods and Configs are the feed's informers, for fault hooks.
 	Nodes, Pods, Configs *Informer
@@ -30,7 +31,8 @@ func (a *API) NewAgentFeed(node string, at Endpoint, sink func(agent.Event)) *Ag
 	return f
 }
 
-// WithServices has the feed tell of services and endpoints too, ServicesListed and EndpointsListed among it. It is called before Start.
+// WithServices has the feed tell of services and endpoints too, ServicesListed and EndpointsListed among it. It is
+// called before Start.
 func (f *AgentFeed) WithServices() {
 	api, at := f.Nodes.api, f.Nodes.cfg.At
 	f.Services = api.NewInformer(InformerConfig{Name: AgentProgram, At: at, Kind: KindService, Fresh: true, Handler: (*feedServices)(f)})
@@ -74,8 +76,8 @@ func (f *feedNodes) seen(n *Node) {
 	f.sink(n.seen)
 }
 
-// tellList tells a list object by object, then its end. A list whose telling is broken off by a relist has no end: what was not told
-// of it would count as gone.
+// tellList tells a list object by object, then its end. A list whose telling is broken off by a relist has no end: what
+// was not told of it would count as gone.
 func tellList(i *Informer, objects []Object, seen func(Object), end func()) {
 	attempt := i.attempt
 	for _, o := range objects {

@@ -9,8 +9,9 @@ const (
 	syncTime = time.Second
 )
 
-// grave is what a container runtime still lists of a pod's dead sandboxes. A kubelet takes the sandbox with the latest stamp for the pod's present
-// one (podSandboxChanged: "the ready sandbox is not the latest one"): where the wall clock was set back, that is a dead one, and the living one goes.
+// grave is what a container runtime still lists of a pod's dead sandboxes. A kubelet takes the sandbox with the latest
+// stamp for the pod's present one (podSandboxChanged: "the ready sandbox is not the latest one"): where the wall clock
+// was set back, that is a dead one, and the living one goes.
 type grave struct {
 	// latest is the latest stamp among the dead, until when that one is listed.
 	latest, until time.Duration

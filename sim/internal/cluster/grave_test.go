@@ -42,8 +42,8 @@ func run(t *testing.T, clocks *offClocks, d time.Duration) {
 	}
 }
 
-// A kubelet that goes by stamps replaces a living sandbox as long as its runtime lists a dead one with a later stamp, a minute, and not at
-// all where the clock was set ahead, or where it does not go by stamps.
+// A kubelet that goes by stamps replaces a living sandbox as long as its runtime lists a dead one with a later stamp, a
+// minute, and not at all where the clock was set ahead, or where it does not go by stamps.
 func TestNewestByClock(t *testing.T) {
 	for _, x := range []struct {
 		what   string
@@ -77,7 +77,8 @@ func TestNewestByClock(t *testing.T) {
 	}
 }
 
-// A kubelet's patience with a plugin is measured by its machine's count: one that runs at half the rate waits twice as long.
+// A kubelet's patience with a plugin is measured by its machine's count: one that runs at half the rate waits twice as
+// long.
 func TestDriftingPatience(t *testing.T) {
 	for rate, want := range map[time.Duration]time.Duration{100: time.Minute, 50: 2 * time.Minute, 200: 30 * time.Second} {
 		clocks := &offClocks{Engine: engine.New(engine.Seeded(1)), rate: rate}

@@ -29,11 +29,11 @@ type InformerConfig struct {
 }
 
 // Informer keeps its Handler up to date by list and watch. It keeps no objects itself: a thousand of them that watch a
-// thousand nodes cost a thousand streams and one list. Changes that come twice or late are dropped; a broken watch makes
-// it watch again from where it was, and list again when the API has forgotten that.
+// thousand nodes cost a thousand streams and one list. Changes that come twice or late are dropped; a broken watch
+// makes it watch again from where it was, and list again when the API has forgotten that.
 type Informer struct {
-	// Faults are hooks of the watch. Lag makes lists that are not Fresh stale too, but never staler than what was seen since
-	// Start.
+	// Faults are hooks of the watch. Lag makes lists that are not Fresh stale too, but never staler than what was seen
+	// since Start.
 	Faults StreamFaults
 
 	api     *API

@@ -127,8 +127,9 @@ func TestInformersConverge(t *testing.T) {
 	t.Fatalf("too tame: %d relists, %d changes ignored", relists, ignored)
 }
 
-// TestOldLists: a list from the server's cache shows what was so as long ago as the hook says, and not what was before the cluster or before
-// what its informer has seen; the watch brings the rest. Who asks the server itself is not asked about, and a refused list is asked for again.
+// TestOldLists: a list from the server's cache shows what was so as long ago as the hook says, and not what was before
+// the cluster or before what its informer has seen; the watch brings the rest. Who asks the server itself is not asked
+// about, and a refused list is asked for again.
 func TestOldLists(t *testing.T) {
 	eng := engine.New(engine.Seeded(1))
 	net := NewNetwork(eng, NetworkConfig{})

@@ -165,11 +165,11 @@ func (k *Kubelet) ReplaceSandbox(pod Key) error {
 	return fmt.Errorf("replace sandbox of %s on %s: no such sandbox", pod, k.node)
 }
 
-// LoseSandbox makes the runtime forget a pod's sandbox: it is gone, and no DEL comes for it. False when the pod has no sandbox with an
-// address here, or a plugin is busy with it.
+// LoseSandbox makes the runtime forget a pod's sandbox: it is gone, and no DEL comes for it. False when the pod has no
+// sandbox with an address here, or a plugin is busy with it.
 //
-// With gone the pod's object is about to go at once, and the kubelet gives it no new sandbox; with sameID its new one has the container ID of
-// the lost one.
+// With gone the pod's object is about to go at once, and the kubelet gives it no new sandbox; with sameID its new one
+// has the container ID of the lost one.
 func (k *Kubelet) LoseSandbox(pod Key, gone, sameID bool) bool {
 	for _, w := range k.inOrder() {
 		if w.pod.Key() == pod && w.lose(gone, sameID) {

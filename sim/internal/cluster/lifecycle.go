@@ -19,8 +19,8 @@ type LifecycleConfig struct {
 // NodeLifecycle is what the controller manager does for nodes: conditions, eviction, collection of orphaned pods. It
 // works inside the API server's reach: an API outage stops it, and its timers start anew afterwards.
 //
-// Nodes send no heartbeats here. Instead SetAlive says when a node becomes silent or is heard again, and the timers start
-// from there; that is exact to within the lease's renewal period of 10 s.
+// Nodes send no heartbeats here. Instead SetAlive says when a node becomes silent or is heard again, and the timers
+// start from there; that is exact to within the lease's renewal period of 10 s.
 type NodeLifecycle struct {
 	api   *API
 	clock Clock

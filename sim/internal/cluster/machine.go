@@ -49,8 +49,8 @@ type CNIResult struct {
 	Message string
 	// Exhausted says that an ADD was refused for want of a free address.
 	Exhausted bool
-	// Crowded says that it was refused for want of room in VPP or in the cluster's address ranges, or of a node ID: others have to go first there too, or
-	// people have to do something.
+	// Crowded says that it was refused for want of room in VPP or in the cluster's address ranges, or of a node ID: others
+	// have to go first there too, or people have to do something.
 	Crowded bool
 	// Addr and Gateway are a successful ADD's.
 	Addr    netip.Prefix
@@ -94,8 +94,8 @@ func (s *Sandbox) StartsAgain() bool { return s.again }
 const netnsFolder = "/var/run/netns/cni-"
 
 // newSandbox names the attempt-th sandbox of a pod. The container ID has 64 hex digits, as containerd's; it and the
-// namespace's UUID follow from the pod's UID, the attempt, and life, which tells the machines and workers apart that may
-// tend the same pod one after the other.
+// namespace's UUID follow from the pod's UID, the attempt, and life, which tells the machines and workers apart that
+// may tend the same pod one after the other.
 func newSandbox(p *Pod, life [2]int, attempt int, network, ifName string) *Sandbox {
 	var seed [96]byte
 	b := append(seed[:0], p.UID...)
@@ -125,8 +125,8 @@ func (p *Pod) SandboxUID() string {
 	return p.UID
 }
 
-// Hooks tell the World what a container runtime does; each may be nil. They are called inside the event loop and must not
-// call the kubelet back.
+// Hooks tell the World what a container runtime does; each may be nil. They are called inside the event loop and must
+// not call the kubelet back.
 type Hooks struct {
 	// Created: the namespace exists and its ADD comes next.
 	Created func(node string, s *Sandbox)

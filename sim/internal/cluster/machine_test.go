@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
 
-// fakeMachine is the CNI of the tests: each ADD gets the next address of its node after 5 ms, each DEL succeeds, unless a
-// script says otherwise. It fails the run when a kubelet does what no kubelet may.
+// fakeMachine is the CNI of the tests: each ADD gets the next address of its node after 5 ms, each DEL succeeds, unless
+// a script says otherwise. It fails the run when a kubelet does what no kubelet may.
 type fakeMachine struct {
 	clock  Clock
 	script map[string][]string // "node-1 add" -> what the next ones do

@@ -27,8 +27,8 @@ const (
 	resendDelay = 200 * time.Millisecond
 )
 
-// Network carries requests, replies and streams between endpoints. Each arrival is one event. A link whose delay is fixed
-// and that loses and repeats nothing makes no decisions.
+// Network carries requests, replies and streams between endpoints. Each arrival is one event. A link whose delay is
+// fixed and that loses and repeats nothing makes no decisions.
 type Network struct {
 	clock    Clock
 	cfg      NetworkConfig
@@ -116,8 +116,8 @@ func (n *Network) SetDefault(l Link) {
 // Default is how links behave that have not been set.
 func (n *Network) Default() Link { return n.cfg.Default }
 
-// Cut makes everything sent from one endpoint to the other vanish until Mend. A stream in either direction stands still,
-// since its acknowledgements or its data are lost, and breaks when the cut outlives Config.StreamTimeout.
+// Cut makes everything sent from one endpoint to the other vanish until Mend. A stream in either direction stands
+// still, since its acknowledgements or its data are lost, and breaks when the cut outlives Config.StreamTimeout.
 func (n *Network) Cut(from, to Endpoint) {
 	l := n.own(from, to)
 	if l.cut {

@@ -29,8 +29,8 @@ var kindNames = [kindEnd]string{KindNode: "node", KindPod: "pod", KindConfigMap:
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Meta is what every object has. An object in the API is shared by everyone who sees it and never changes: a change is a
-// new object with the same Key and UID.
+// Meta is what every object has. An object in the API is shared by everyone who sees it and never changes: a change is
+// a new object with the same Key and UID.
 type Meta struct {
 	// Namespace is empty for nodes and configurations.
 	Namespace, Name string

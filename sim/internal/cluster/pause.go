@@ -2,8 +2,9 @@ package cluster
 
 import "strconv"
 
-// Pause stops the kubelet's process where it is, or lets it go on. What comes for it meanwhile waits, and is heard in order then: sockets and
-// pipes keep it. Plugins that it has started go on, and their machine; timers that ran out fire when it goes on.
+// Pause stops the kubelet's process where it is, or lets it go on. What comes for it meanwhile waits, and is heard in
+// order then: sockets and pipes keep it. Plugins that it has started go on, and their machine; timers that ran out fire
+// when it goes on.
 func (k *Kubelet) Pause(pause bool) {
 	if k.paused == pause || !k.running {
 		return

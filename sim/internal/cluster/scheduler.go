@@ -14,10 +14,11 @@ type SchedulerConfig struct {
 
 const defaultMaxPods = 110
 
-// Scheduler binds pods to ready nodes that are not cordoned: the node with the fewest pods that stay, the first by name among equals, within MaxPods and
-// the pod's MaxPerNode. Pods that are being deleted take room and do not make a node less wanted, so that where a pod goes does not
-// follow from how long a kubelet takes, which differs between worlds. Pods that fit nowhere wait in their order and are tried again when something frees. It sees the
-// cluster through informers and may act on old news, as the real one does.
+// Scheduler binds pods to ready nodes that are not cordoned: the node with the fewest pods that stay, the first by name
+// among equals, within MaxPods and the pod's MaxPerNode. Pods that are being deleted take room and do not make a node
+// less wanted, so that where a pod goes does not follow from how long a kubelet takes, which differs between worlds.
+// Pods that fit nowhere wait in their order and are tried again when something frees. It sees the cluster through
+// informers and may act on old news, as the real one does.
 type Scheduler struct {
 	api    *API
 	clock  Clock

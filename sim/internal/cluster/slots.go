@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// slots finds the emptiest node. Nodes are kept in buckets by their number of pods that stay; a bucket is a set of bits in name
-// order, so that the first bit of the first bucket is the answer, less the bits of nodes that a pod must avoid. A pick
-// looks at one bit per node of the lowest bucket, sixty-four at a time.
+// slots finds the emptiest node. Nodes are kept in buckets by their number of pods that stay; a bucket is a set of bits
+// in name order, so that the first bit of the first bucket is the answer, less the bits of nodes that a pod must avoid.
+// A pick looks at one bit per node of the lowest bucket, sixty-four at a time.
 type slots struct {
 	limit   int // pods per node
 	nodes   []*slot
@@ -130,8 +130,8 @@ func (s *slots) fresh() {
 
 func (s *slots) words() int { return (len(s.nodes) + 63) / 64 }
 
-// pick is the usable node with the fewest pods that stay outside avoid, the first by name among equals; nil without one.
-// The slots must be fresh, and avoid in their numbering.
+// pick is the usable node with the fewest pods that stay outside avoid, the first by name among equals; nil without
+// one. The slots must be fresh, and avoid in their numbering.
 func (s *slots) pick(avoid bitset) *slot {
 	empty := true
 	for pods := s.lowest; pods < s.limit; pods++ {

@@ -9,22 +9,22 @@ func (w *worker) status() podStatus {
 	return podStatus{Running, s.Addr.Addr()}
 }
 
-// recheck compares what the API shows with what it has acknowledged: a late copy of an earlier report may have overtaken
-// the last one. What it shows may also be old; then the report that follows changes nothing.
+// recheck compares what the API shows with what it has acknowledged: a late copy of an earlier report may have
+// overtaken the last one. What it shows may also be old; then the report that follows changes nothing.
 func (w *worker) recheck() {
 	if !w.telling && !w.Stopping() && w.told == w.status() && w.told != (podStatus{w.pod.Phase, w.pod.IP}) {
 		w.told = podStatus{}
 	}
 }
 
-// stranded reports that the API shows an address of a pod which has none any more and waits for the next one: others, such as whoever
-// keeps endpoints, would send to nobody for as long as it waits.
+// stranded reports that the API shows an address of a pod which has none any more and waits for the next one: others,
+// such as whoever keeps endpoints, would send to nobody for as long as it waits.
 func (w *worker) stranded() bool {
 	return !w.ended && !w.withdrawn && w.Starved() && w.pod.IP.IsValid()
 }
 
-// tell reports the pod's status until the API acknowledges it. A pod that loses its address is not reported as long as the next address is on
-// its way.
+// tell reports the pod's status until the API acknowledges it. A pod that loses its address is not reported as long as
+// the next address is on its way.
 func (w *worker) tell() {
 	want := w.status()
 	if want != (podStatus{}) {

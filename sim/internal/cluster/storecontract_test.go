@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/storetest"
 )
 
-// Goal: the modelled store, its server and its clients owe what etcd owes. Method: the contract's own suite, in virtual time, with
-// links that delay.
+// Goal: the modelled store, its server and its clients owe what etcd owes. Method: the contract's own suite, in virtual
+// time, with links that delay.
 func TestStoreContract(t *testing.T) {
 	storetest.Try(t, func(*testing.T) storetest.Server {
 		m := &modelServer{eng: engine.New(engine.Seeded(1))}

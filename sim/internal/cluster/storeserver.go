@@ -8,7 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// storeTimeout is how long a client waits for the store's answer: the request timeout of etcd's own command line client.
+// storeTimeout is how long a client waits for the store's answer: the request timeout of etcd's own command line
+// client.
 const storeTimeout = 5 * time.Second
 
 // StoreServer puts a Store behind the network.
@@ -125,8 +126,8 @@ func (c *storeCall) Serve() any {
 	return &storeReply{agent.StoreReply{ID: c.ID, Err: out.Err, Revision: out.Revision, Store: st.Identity(), Items: out.Items}}
 }
 
-// openWatch replaces the client's watch. A request that came twice, or late, opens none: a stream beside the one that the client reads would be
-// read by nobody, and does not take its place.
+// openWatch replaces the client's watch. A request that came twice, or late, opens none: a stream beside the one that
+// the client reads would be read by nobody, and does not take its place.
 func (c *storeCall) openWatch(st *store.Store) store.Outcome {
 	cl := c.client
 	if cl.closed || c.ID <= cl.opened {

@@ -15,9 +15,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// TestStories plays the files of testdata/stories: each directive acts line by line, lets time pass, and prints the events.
-// Goal: the sequences that control planes are known for stay as they were reviewed. "run D" prints the trail of the next
-// D; "pass D" lets D pass in silence; "show WHAT..." prints states.
+// TestStories plays the files of testdata/stories: each directive acts line by line, lets time pass, and prints the
+// events. Goal: the sequences that control planes are known for stay as they were reviewed. "run D" prints the trail of
+// the next D; "pass D" lets D pass in silence; "show WHAT..." prints states.
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
 		var s *story

@@ -26,8 +26,8 @@ type receiver[T any] interface {
 	lost()
 }
 
-// stream carries items in order, as a TCP connection does. What is sent at one instant arrives in one event. A stream is
-// itself the event of its next arrival; at most one is scheduled.
+// stream carries items in order, as a TCP connection does. What is sent at one instant arrives in one event. A stream
+// is itself the event of its next arrival; at most one is scheduled.
 type stream[T any] struct {
 	n        *Network
 	from, to Endpoint

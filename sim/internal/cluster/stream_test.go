@@ -34,8 +34,9 @@ func (c *counter) receive(items []int) {
 }
 func (c *counter) lost() { c.gone = true }
 
-// TestStreamOrder: numbers sent in bursts through random delays, lags and cuts, some late and some twice, arrive in order and all of them, unless
-// the stream says that it broke, as it does behind one that is lost; then none follows. Nothing stays counted as under way.
+// TestStreamOrder: numbers sent in bursts through random delays, lags and cuts, some late and some twice, arrive in
+// order and all of them, unless the stream says that it broke, as it does behind one that is lost; then none follows.
+// Nothing stays counted as under way.
 func TestStreamOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		eng := engine.New(engine.Seeded(rapid.Uint64().Draw(t, "seed")))
@@ -80,8 +81,8 @@ func TestStreamOrder(t *testing.T) {
 	})
 }
 
-// TestStreamsOvertake: what one stream delivers late is overtaken by what another one carries between the same ends, and not by what comes
-// behind it in its own.
+// TestStreamsOvertake: what one stream delivers late is overtaken by what another one carries between the same ends,
+// and not by what comes behind it in its own.
 func TestStreamsOvertake(t *testing.T) {
 	eng := engine.New(engine.Seeded(1))
 	net := NewNetwork(eng, NetworkConfig{})

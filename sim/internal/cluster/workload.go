@@ -24,8 +24,8 @@ func (p PodSpec) Key() Key {
 	return Key{p.Namespace, p.Name}
 }
 
-// Workload creates and deletes pods as users and their controllers do. It works inside the API server's reach; what falls into an
-// outage happens at its end.
+// Workload creates and deletes pods as users and their controllers do. It works inside the API server's reach; what
+// falls into an outage happens at its end.
 type Workload struct {
 	api     *API
 	created int64

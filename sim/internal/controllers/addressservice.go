@@ -11,7 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
-// provider is where the operator of CiliumNode resources gets single addresses from: EC2, or an address service without a cloud.
+// provider is where the operator of CiliumNode resources gets single addresses from: EC2, or an address service without
+// a cloud.
 type provider interface {
 	// Join and Leave tell about machines.
 	Join(node string) error
@@ -46,8 +47,9 @@ func (s *vpc) left(node string) int { return s.zoneOf(node).pods.Free() }
 // vacant is not known: what an instance can have depends on its interfaces.
 func (*vpc) vacant() bool { return false }
 
-// addressService is the provider of Cilium's mode crd: whoever keeps the addresses of a site, asked one node at a time. It answers as EC2
-// does, for nodes that have one interface with room for any number. An address that was given back comes last.
+// addressService is the provider of Cilium's mode crd: whoever keeps the addresses of a site, asked one node at a time.
+// It answers as EC2 does, for nodes that have one interface with room for any number. An address that was given back
+// comes last.
 type addressService struct {
 	env    Env
 	ranges []netip.Prefix

@@ -15,8 +15,8 @@ import (
 // aliasTime is how long a read of an instance takes in GCE, a change of it changeTime.
 const aliasTime = 200 * time.Millisecond
 
-// aliases are a GCE network as Kubernetes' controllers see it: which block of the cluster's range is an alias of which instance. No two
-// instances have one, and what an instance had is free when it is deleted.
+// aliases are a GCE network as Kubernetes' controllers see it: which block of the cluster's range is an alias of which
+// instance. No two instances have one, and what an instance had is free when it is deleted.
 type aliases struct {
 	within netip.Prefix
 	bits   int
@@ -77,7 +77,8 @@ func (a *aliases) add(instance string, block netip.Prefix) error {
 	return nil
 }
 
-// aliasesOf asks the cloud what an instance has. Nobody waits for that: whoever has a block is looked at again for ever.
+// aliasesOf asks the cloud what an instance has. Nobody waits for that: whoever has a block is looked at again for
+// ever.
 func (c *controller) aliasesOf(e nodeipam.GetAliases) {
 	var texts []string
 	c.outside(fault.Op{Node: c.kind, Name: aliasRead, Key: e.Name}, aliasTime, func() error {

@@ -7,8 +7,9 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Goal: the modelled network gives no two instances a block, none of services' range, and what was deleted again. Method: a network of four
-// blocks, of which services have one, filled, emptied and, where the controller brings the blocks, told of others' and of its own.
+// Goal: the modelled network gives no two instances a block, none of services' range, and what was deleted again.
+// Method: a network of four blocks, of which services have one, filled, emptied and, where the controller brings the
+// blocks, told of others' and of its own.
 func TestAliases(t *testing.T) {
 	p := netip.MustParsePrefix
 	if cloudAliases(scenarios.RangeAllocator, p("10.1.0.0/22"), 24, netip.Prefix{}) != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
-// Goal: whatever happens, no two nodes ever have a common block, and once nothing happens any more everybody is served for whom
-// there is a block. Method: rapid draws what befalls each system; stories' world looks after each event.
+// Goal: whatever happens, no two nodes ever have a common block, and once nothing happens any more everybody is served
+// for whom there is a block. Method: rapid draws what befalls each system; stories' world looks after each event.
 func TestAnyTroubleEndsServed(t *testing.T) {
 	plans := map[string]scenarios.IPAM{
 		"nodeipam": {System: scenarios.NodeIPAM, PodSubnetOneNodePrefixLen: 26},

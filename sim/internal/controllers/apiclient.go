@@ -6,9 +6,9 @@ import (
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
-// apiClient is one process' client of the API server. client-go's waits before it sends, by a token bucket: so many requests at once, and so
-// many a second then (k8s.io/client-go, rest.Config's QPS and Burst: 5 and 10 where nobody says). What waits in a process that dies is
-// never sent.
+// apiClient is one process' client of the API server. client-go's waits before it sends, by a token bucket: so many
+// requests at once, and so many a second then (k8s.io/client-go, rest.Config's QPS and Burst: 5 and 10 where nobody
+// says). What waits in a process that dies is never sent.
 type apiClient struct {
 	env  *Env
 	name string

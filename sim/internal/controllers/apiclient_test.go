@@ -18,8 +18,8 @@ type still struct {
 
 func (s *still) Now() time.Duration { return s.now }
 
-// Goal: a client sends so many requests at once and so many a second then, none earlier and none later than it must. Method: random times
-// of asking, against a bucket that is filled and emptied as one.
+// Goal: a client sends so many requests at once and so many a second then, none earlier and none later than it must.
+// Method: random times of asking, against a bucket that is filled and emptied as one.
 func TestClientWaitsForItsTokens(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		qps := rapid.SampledFrom([]int{1, 2, 5, 10, 50}).Draw(t, "qps")

@@ -31,8 +31,8 @@ func newBlockHost(s *blockSystem, node string, side Side, alloc calico.Node) *bl
 		nodeWriter: newNodeWriter(&s.env, node, "calico", &s.requests), side: side, machine: calico.NewHost(s.pools, alloc),
 		waiting: make(map[uint64]func()),
 	}
-	// Fresh: an address that was given back and is another node's by now must not be taken for this node's, nor its former Node object
-	// for the present one.
+	// Fresh: an address that was given back and is another node's by now must not be taken for this node's, nor its former
+	// Node object for the present one.
 	h.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "calico", At: h.at, Kind: cluster.KindResource, Fresh: true, Handler: blockWatch(h.step)})
 	h.nodes = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "calico", At: h.at, Kind: cluster.KindNode, Fresh: true, Handler: nodeWatch{node, h.step}})
 	return h

@@ -13,14 +13,14 @@ import (
 	"github.com/vppdrill/vppdrill/sim/internal/cluster"
 )
 
-// Preparer is a System whose CNI plugin asks for an address by itself, before it asks the agent. Then is called when the agent may be
-// asked: the address is there, or none is to be had.
+// Preparer is a System whose CNI plugin asks for an address by itself, before it asks the agent. Then is called when
+// the agent may be asked: the address is there, or none is to be had.
 type Preparer interface {
 	Prepare(node string, o ipam.Owner, then func())
 }
 
-// blockSystem is Calico: each node assigns itself addresses of the cluster's blocks, which are resources that everybody swaps; the
-// controllers take back what nodes that are gone had.
+// blockSystem is Calico: each node assigns itself addresses of the cluster's blocks, which are resources that everybody
+// swaps; the controllers take back what nodes that are gone had.
 type blockSystem struct {
 	operated[*tender, *blockHost]
 	pools  calico.Pools
@@ -175,7 +175,8 @@ func (s *blockSystem) RemoveRange(r netip.Prefix) error {
 	return nil
 }
 
-// FreeBlock implements System by a sum of its own: a node that has nothing takes a block that nobody has, or borrows an address of another's.
+// FreeBlock implements System by a sum of its own: a node that has nothing takes a block that nobody has, or borrows an
+// address of another's.
 func (s *blockSystem) FreeBlock() bool {
 	var taken []netip.Prefix
 	lends := false

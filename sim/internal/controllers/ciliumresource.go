@@ -61,8 +61,8 @@ func (f ciliumSelf) Changed(ch cluster.Change) {
 	}
 }
 
-// writeResource replaces a resource of the version that a machine has seen. A request may arrive twice: each copy brings an
-// object of its own.
+// writeResource replaces a resource of the version that a machine has seen. A request may arrive twice: each copy
+// brings an object of its own.
 func writeResource(x cilium.Object) func(*cluster.API) (cluster.Object, error) {
 	old := x.Raw.(*cluster.Resource)
 	return func(a *cluster.API) (cluster.Object, error) {
@@ -102,8 +102,8 @@ func wrote(id uint64, o cluster.Object, err error) cilium.Wrote {
 	return w
 }
 
-// collectOwned deletes resources whose Node object is gone, as Kubernetes' garbage collector does. A node that comes at once
-// under the name is another one: nothing of this resource is its own.
+// collectOwned deletes resources whose Node object is gone, as Kubernetes' garbage collector does. A node that comes at
+// once under the name is another one: nothing of this resource is its own.
 func collectOwned(env *Env) func(old, now cluster.Object) {
 	return func(old, now cluster.Object) {
 		n, ok := old.(*cluster.Node)

@@ -22,8 +22,8 @@ type ciliumTerm struct {
 	again    func()
 }
 
-// begin starts the life. Resources are listed from the server itself, as vppwire/host/kube lists: what the ledger gives and no
-// resource shows counts as given back.
+// begin starts the life. Resources are listed from the server itself, as vppwire/host/kube lists: what the ledger gives
+// and no resource shows counts as given back.
 func (t *ciliumTerm) begin() {
 	t.feed = t.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "operator", At: t.at, Kind: cluster.KindResource, Fresh: true, Handler: ciliumFeed{t.step}})
 	t.step(cilium.Leading{Until: t.now().Add(renewed)})

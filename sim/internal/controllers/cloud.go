@@ -15,13 +15,14 @@ import (
 // gateway is what AWS VPC CNI's pods use: an address of no subnet, so that every address of a prefix is a pod's.
 var gateway = netip.MustParseAddr("169.254.1.1")
 
-// cloudSystem is AWS: every node is an EC2 instance whose ipamd keeps /28 prefixes or single addresses of the subnet warm.
+// cloudSystem is AWS: every node is an EC2 instance whose ipamd keeps /28 prefixes or single addresses of the subnet
+// warm.
 type cloudSystem struct {
 	*vpc
 	daemons map[string]*ipamd // of living agents
 	allocs  map[string]*datastore.Node
-	// trunks are the instances whose trunk is there or on its way: false is on its way. One whose subnet is full waits for others, as pods
-	// would that it is there for, and there is nothing to wait for: it is tried again all the same.
+	// trunks are the instances whose trunk is there or on its way: false is on its way. One whose subnet is full waits for
+	// others, as pods would that it is there for, and there is nothing to wait for: it is tried again all the same.
 	trunks map[string]bool
 }
 

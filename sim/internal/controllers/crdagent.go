@@ -7,7 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 )
 
-// crdAgent is the part of a Cilium agent that tells its operator what is in use and answers it, for one life of a node's agent.
+// crdAgent is the part of a Cilium agent that tells its operator what is in use and answers it, for one life of a
+// node's agent.
 type crdAgent struct {
 	*ciliumAgent
 	addresses *cilium.AddressAgent
@@ -45,7 +46,8 @@ func newCRDAgent(s *crdSystem, node string, side Side, alloc *cilium.ExpiringNod
 
 var _ Preparer = (*crdSystem)(nil)
 
-// Prepare implements Preparer: Cilium's plugin asks its agent for an address, which expires unless a pod has it in time.
+// Prepare implements Preparer: Cilium's plugin asks its agent for an address, which expires unless a pod has it in
+// time.
 func (s *crdSystem) Prepare(node string, o ipam.Owner, then func()) {
 	if a := s.agents[node]; a != nil {
 		_, _ = a.addresses.Reserve(o) // without an address the agent says so

@@ -143,7 +143,8 @@ func (o *crdOperator) pending() string {
 	}
 	for _, name := range o.term.Names() {
 		s, _ := o.term.Get(name)
-		if s.Needed > 0 && o.system.spare(name) > s.Needed && o.system.grows(name) || // others have given some back since it asked in vain
+		// others have given some back since it asked in vain
+		if s.Needed > 0 && o.system.spare(name) > s.Needed && o.system.grows(name) ||
 			s.Needed > 0 && s.Available == 0 && o.system.spare(name) > 0 { // and one that has none is content with one
 			return o.name + " has addresses for " + name
 		}

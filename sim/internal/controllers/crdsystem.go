@@ -6,8 +6,9 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// crdSystem are Cilium's modes whose CiliumNode resources have a pool: the operator keeps every node's supplied with single addresses by
-// watermarks, and gets them back by the release handshake with its agent. They are EC2's in mode eni, an address service's in mode crd.
+// crdSystem are Cilium's modes whose CiliumNode resources have a pool: the operator keeps every node's supplied with
+// single addresses by watermarks, and gets them back by the release handshake with its agent. They are EC2's in mode
+// eni, an address service's in mode crd.
 type crdSystem struct {
 	provider
 	operated[*crdOperator, *crdAgent]

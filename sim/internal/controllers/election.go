@@ -6,7 +6,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// election is who leads of the lives of one program: one at a time, and for a while nobody. The zero election has had no leader yet.
+// election is who leads of the lives of one program: one at a time, and for a while nobody. The zero election has had
+// no leader yet.
 type election struct {
 	lives    int
 	leads    *leader
@@ -23,8 +24,8 @@ func (e *election) won(env *Env, program string) *leader {
 	return e.leads
 }
 
-// lose cuts the leader off, or has it stand still, and lets another one take over, which lead starts; knows is called when the old one knows. False:
-// nobody leads, so there is nobody to lose.
+// lose cuts the leader off, or has it stand still, and lets another one take over, which lead starts; knows is called
+// when the old one knows. False: nobody leads, so there is nobody to lose.
 func (e *election) lose(how scenarios.LoseLeader, knows, lead func()) bool {
 	if e.leads == nil || e.electing {
 		return false

@@ -13,10 +13,10 @@ import (
 	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
-// Goal: ENIs are attached, filled, emptied and deleted in an order in which no address is ever EC2's again while the node still has
-// it, whatever happens to any of the requests; and in the end EC2 has of the node what it has of one to which nothing happened.
-// Method: exhaustive. A node grows to all its ENIs and back to one; each request of that life is refused, lost, done without an
-// answer, late, or the death of who asks, in each run one or four in a row.
+// Goal: ENIs are attached, filled, emptied and deleted in an order in which no address is ever EC2's again while the
+// node still has it, whatever happens to any of the requests; and in the end EC2 has of the node what it has of one to
+// which nothing happened. Method: exhaustive. A node grows to all its ENIs and back to one; each request of that life
+// is refused, lost, done without an answer, late, or the death of who asks, in each run one or four in a row.
 func TestENIRelease(t *testing.T) {
 	for _, row := range []int{1, 4} {
 		calm := newRelease(t, 0, 0, fault.Pass)
@@ -74,8 +74,8 @@ func newRelease(t *testing.T, at, row int, action fault.Action) *release {
 	return r
 }
 
-// live grows and shrinks: slowly, so that units go before their ENI, and then faster than units are given back, so that ENIs go
-// with all that they have.
+// live grows and shrinks: slowly, so that units go before their ENI, and then faster than units are given back, so that
+// ENIs go with all that they have.
 func (r *release) live() {
 	r.t.Helper()
 	r.join("n1")

@@ -1,6 +1,7 @@
 package controllers
 
-// inTurn has a machine take one event after the other: what happens while the effects of one are performed is its next event.
+// inTurn has a machine take one event after the other: what happens while the effects of one are performed is its next
+// event.
 type inTurn[E any] struct {
 	waiting []E
 	busy    bool

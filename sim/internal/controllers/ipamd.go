@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/internal/cluster"
 )
 
-// How long requests take: EC2's calls that change something, those that only read, the metadata service on the instance,
-// rules and routes on the host.
+// How long requests take: EC2's calls that change something, those that only read, the metadata service on the
+// instance, rules and routes on the host.
 const (
 	changeTime   = 500 * time.Millisecond
 	describeTime = 200 * time.Millisecond

@@ -16,8 +16,8 @@ const (
 	renewDeadline = 10 * time.Second
 	// electionTime is until the next leader acts: client-go's candidates look every 2 s.
 	electionTime = 2 * time.Second
-	// retryPeriod is between two renewals: client-go's elector begins to count renewDeadline with the one that fails, so that a leader hears so much
-	// later than its certainty ends that it leads no more.
+	// retryPeriod is between two renewals: client-go's elector begins to count renewDeadline with the one that fails, so
+	// that a leader hears so much later than its certainty ends that it leads no more.
 	retryPeriod = 2 * time.Second
 	// renewed stands for all renewals of a lease that nobody takes: no run is so long.
 	renewed = 10 * 365 * 24 * time.Hour
@@ -95,8 +95,9 @@ func (l *leader) hear(do func()) {
 	do()
 }
 
-// sleep has the process stand still for pause: its lease runs out meanwhile. When it wakes it does first what has waited: what an elector waits by does
-// not count a machine's sleep (Linux' CLOCK_MONOTONIC), so that the next renewal is the first to be refused.
+// sleep has the process stand still for pause: its lease runs out meanwhile. When it wakes it does first what has
+// waited: what an elector waits by does not count a machine's sleep (Linux' CLOCK_MONOTONIC), so that the next renewal
+// is the first to be refused.
 func (l *leader) sleep(pause time.Duration, knows func()) {
 	l.asleep = true
 	l.certain = l.now().Add(renewDeadline)
@@ -124,8 +125,8 @@ func (l *leader) send(call func()) {
 	call()
 }
 
-// lose cuts the leader off for pause. After renewDeadline it knows, and stops. It returns itself where its requests arrive in front
-// of its successor's.
+// lose cuts the leader off for pause. After renewDeadline it knows, and stops. It returns itself where its requests
+// arrive in front of its successor's.
 func (l *leader) lose(pause time.Duration, within bool, knows func()) (late *leader) {
 	l.cut = true
 	l.certain = l.now().Add(renewDeadline)
@@ -176,7 +177,8 @@ func (l *leader) after(d time.Duration, what string, do func()) {
 	}})
 }
 
-// outside is one request to somebody outside of the cluster, such as a cloud, which takes wait. A leader that is cut off hears nothing of it.
+// outside is one request to somebody outside of the cluster, such as a cloud, which takes wait. A leader that is cut
+// off hears nothing of it.
 func (l *leader) outside(op fault.Op, wait time.Duration, act func() error, then func(error), die func()) {
 	answered, muted := false, false
 	answer := func(err error) {

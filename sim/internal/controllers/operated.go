@@ -6,8 +6,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// operated is what systems have in common whose nodes' agents and one elected program work on resources of their own: who leads, and which
-// agents live.
+// operated is what systems have in common whose nodes' agents and one elected program work on resources of their own:
+// who leads, and which agents live.
 type operated[L elected, A resident] struct {
 	env     Env
 	program string
@@ -46,8 +46,8 @@ func (o *operated[L, A]) lead() {
 	o.leading.start()
 }
 
-// LoseLeader implements System. What the old leader had asked for and was cut off with never gets there; what it had written arrives late. One that
-// stands still never goes on: what wakes it first is that its term is over.
+// LoseLeader implements System. What the old leader had asked for and was cut off with never gets there; what it had
+// written arrives late. One that stands still never goes on: what wakes it first is that its term is over.
 func (o *operated[L, A]) LoseLeader(how scenarios.LoseLeader) error {
 	old := o.leading
 	if l, ok := any(old).(interface{ loses() }); ok && !o.electing {

@@ -10,7 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
-// Plant wraps parts of a System so that a fault is back that some upstream had; see sim.Plant. Nil functions wrap nothing.
+// Plant wraps parts of a System so that a fault is back that some upstream had; see sim.Plant. Nil functions wrap
+// nothing.
 type Plant struct {
 	// Controller wraps one life of the controller manager's allocator, which was made with these parameters.
 	Controller func(life int, p nodeipam.CIDRAllocatorParams, a nodeipam.Machine) nodeipam.Machine
@@ -20,7 +21,8 @@ type Plant struct {
 	Demand func(node string, d cilium.Demand) cilium.Demand
 	// Handshake wraps what one life of a node's Cilium agent says in the release handshake; lives count from 1.
 	Handshake func(node string, life int, h cilium.Handshake) cilium.Handshake
-	// Expirations wraps the timers of addresses in one life of a node's Cilium agent, Routes how it keeps its host's routes out.
+	// Expirations wraps the timers of addresses in one life of a node's Cilium agent, Routes how it keeps its host's
+	// routes out.
 	Expirations func(node string, e cilium.Expirations) cilium.Expirations
 	Routes      func(node string, core *cilium.IPAM, routes func() []cilium.Route) cilium.Reserver
 	// Side wraps what is seen of one life of a node's agent.

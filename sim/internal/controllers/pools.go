@@ -15,8 +15,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// poolSystem is Cilium's multi-pool mode with the default pool, or its cluster-pool mode: agents ask in their CiliumNode resources, the
-// operator answers there, and its ledger is in the store.
+// poolSystem is Cilium's multi-pool mode with the default pool, or its cluster-pool mode: agents ask in their
+// CiliumNode resources, the operator answers there, and its ledger is in the store.
 type poolSystem struct {
 	operated[*operator, *requester]
 	bits   int
@@ -185,8 +185,8 @@ func (s *poolSystem) shownByAll() (list []netip.Prefix) {
 	return list
 }
 
-// FreeBlock looks for a block of the ranges that no resource shows. One that cools is as good as taken, and how long it does
-// only the operator knows.
+// FreeBlock looks for a block of the ranges that no resource shows. One that cools is as good as taken, and how long it
+// does only the operator knows.
 func (s *poolSystem) FreeBlock() bool {
 	if len(s.env.Plan.Cilium.Pools) > 0 { // it depends on the pod
 		return false

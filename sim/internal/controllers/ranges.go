@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/internal/cluster"
 )
 
-// rangeSystem is Kubernetes: the controller manager's allocator writes a pod CIDR into each Node object, of ranges of its own or as the
-// cloud has it.
+// rangeSystem is Kubernetes: the controller manager's allocator writes a pod CIDR into each Node object, of ranges of
+// its own or as the cloud has it.
 type rangeSystem struct {
 	env    Env
 	ranges *blockranges.Ranges
@@ -127,7 +127,8 @@ func (s *rangeSystem) RemoveRange(r netip.Prefix) error {
 	return nil
 }
 
-// LoseLeader lets another controller manager take over. The old one was told until when it leads, and hears later that it does not any more.
+// LoseLeader lets another controller manager take over. The old one was told until when it leads, and hears later that
+// it does not any more.
 func (s *rangeSystem) LoseLeader(how scenarios.LoseLeader) error {
 	old := s.leading
 	if old == nil || s.electing {
@@ -138,8 +139,8 @@ func (s *rangeSystem) LoseLeader(how scenarios.LoseLeader) error {
 	return nil
 }
 
-// FreeBlock looks for a block of the ranges that no Node object shows, or where the cloud gives them, for one that its Node object does not
-// show yet.
+// FreeBlock looks for a block of the ranges that no Node object shows, or where the cloud gives them, for one that its
+// Node object does not show yet.
 func (s *rangeSystem) FreeBlock() bool {
 	if s.cloud == nil || !s.cloud.given {
 		return s.ranges.Free(s.shown())

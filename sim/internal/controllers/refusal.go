@@ -2,7 +2,8 @@ package controllers
 
 import "fmt"
 
-// Refusal is what a program refuses that it must not, and dies of: a driver panics with it, and the world tells of it as of a panic of the program's own.
+// Refusal is what a program refuses that it must not, and dies of: a driver panics with it, and the world tells of it
+// as of a panic of the program's own.
 type Refusal struct {
 	Program string
 	Err     error
@@ -16,8 +17,8 @@ func (r *Refusal) Error() string {
 // Unwrap implements errors' protocol.
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// Accept ends a life of a program that has refused, as it starts, a configuration that was accepted when the scenario was read: it would again after
-// each restart.
+// Accept ends a life of a program that has refused, as it starts, a configuration that was accepted when the scenario
+// was read: it would again after each restart.
 func Accept(program string, err error) {
 	if err != nil {
 		panic(&Refusal{Program: program, Err: fmt.Errorf("as it starts, what was accepted with the scenario: %w", err)})

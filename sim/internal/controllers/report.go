@@ -6,12 +6,13 @@ import (
 	"github.com/vppdrill/vppdrill/sim/internal/cluster"
 )
 
-// reportEvery is how often a kubelet writes its Node object's status where nothing of it has changed (nodeStatusReportFrequency).
+// reportEvery is how often a kubelet writes its Node object's status where nothing of it has changed
+// (nodeStatusReportFrequency).
 const reportEvery = 5 * time.Minute
 
-// report has the kubelet of a node without a pod CIDR write its Node object's status in a while, and again until it has one. Kubelets of
-// other nodes do so too; nobody waits for them, and a thousand would cost events. A cloud's controllers give up on a node that they could
-// not write until something is written into its object.
+// report has the kubelet of a node without a pod CIDR write its Node object's status in a while, and again until it has
+// one. Kubelets of other nodes do so too; nobody waits for them, and a thousand would cost events. A cloud's
+// controllers give up on a node that they could not write until something is written into its object.
 func (s *rangeSystem) report(n *cluster.Node) {
 	name, uid := n.Name, n.UID
 	s.env.Clock.After(reportEvery, &step{name, "kubelet reports the node's status", func() {
@@ -20,7 +21,8 @@ func (s *rangeSystem) report(n *cluster.Node) {
 			return
 		}
 		if s.env.Cluster.Alive(name) {
-			_ = s.env.Cluster.API.SetNode(name, uid, func(n *cluster.Node) { n.Touches++ }) // without an API server the next report tells
+			// without an API server the next report tells
+			_ = s.env.Cluster.API.SetNode(name, uid, func(n *cluster.Node) { n.Touches++ })
 		}
 		s.report(now)
 	}})

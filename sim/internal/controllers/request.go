@@ -8,11 +8,12 @@ import (
 	"github.com/vppdrill/vppdrill/sim/internal/cluster"
 )
 
-// silence is until a controller takes a request for unanswered: client-go's and etcd's clients are given 10 s as a rule.
+// silence is until a controller takes a request for unanswered: client-go's and etcd's clients are given 10 s as a
+// rule.
 const silence = 10 * time.Second
 
-// Programs are the controllers that requests come from beside nodes' own daemons, and RequestNames what they are called: the
-// Node and the Name of operations of kind fault.KindControl.
+// Programs are the controllers that requests come from beside nodes' own daemons, and RequestNames what they are
+// called: the Node and the Name of operations of kind fault.KindControl.
 var (
 	Programs     = []string{operatorProgram, rangeProgram, tenderProgram}
 	RequestNames = []string{ledgerRead, ledgerCheck, ledgerBegin, ledgerAppend, ledgerStrike, resourceWrite, resourceAsk, resourceMake, nodeList, nodeGet, nodeTouch, nodePatch, nodeCondition, aliasRead, aliasAdd,
@@ -63,8 +64,9 @@ type request struct {
 	forget func()
 	// die ends the process that asks.
 	die func()
-	// outlives: whoever asked gives it up after silence, and it arrives all the same. The API server's objects have versions, by
-	// which such a request is refused when it comes too late; a cloud has none, and its clients wait for what they have asked.
+	// outlives: whoever asked gives it up after silence, and it arrives all the same. The API server's objects have
+	// versions, by which such a request is refused when it comes too late; a cloud has none, and its clients wait for what
+	// they have asked.
 	outlives bool
 }
 

@@ -21,10 +21,10 @@ import (
 	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
-// Goal: what each system gives to whom when leaders are lost, requests are late, lost or refused, processes die between two
-// writes, EC2 throttles, ranges come and go, and nodes leave. Method: golden stories over the modelled cluster, with agents that
-// hold what they are told; `go test -rewrite` writes them anew. After each event no two nodes may have a common block assigned, and
-// no two agents hold one. A story's commands:
+// Goal: what each system gives to whom when leaders are lost, requests are late, lost or refused, processes die between
+// two writes, EC2 throttles, ranges come and go, and nodes leave. Method: golden stories over the modelled cluster,
+// with agents that hold what they are told; `go test -rewrite` writes them anew. After each event no two nodes may have
+// a common block assigned, and no two agents hold one. A story's commands:
 //
 //	new SYSTEM …                           a cluster without nodes
 //	join|leave|up|down NODE                a machine comes or goes, its agent starts or ends
@@ -296,7 +296,8 @@ func (nothing) RemoveNetns(string, string)                                {}
 func (nothing) Add(string, cluster.CNIAdd, func(cluster.CNIResult))       {}
 func (nothing) Del(_ string, _ cluster.CNIDel, _ func(cluster.CNIResult)) {}
 
-// host is a node's machine with one life of its agent: it holds what its system tells it, or what its Node object shows.
+// host is a node's machine with one life of its agent: it holds what its system tells it, or what its Node object
+// shows.
 type host struct {
 	w      *world
 	name   string

@@ -41,7 +41,8 @@ type Env struct {
 	Crash func(node string)
 	// Ranged, where set, is told that a range was opened or closed of which blocks are given.
 	Ranged func(r netip.Prefix, closed bool)
-	// Changing, where set, is told that a life of an elected program asks for a change, what, and for how long it has not led for certain any more.
+	// Changing, where set, is told that a life of an elected program asks for a change, what, and for how long it has not
+	// led for certain any more.
 	Changing func(program string, life int, what string, past time.Duration)
 	// Wall gives the clocks of the machine on which a life of a controller runs; nil: all are right.
 	Wall func(name string) Wall
@@ -101,8 +102,8 @@ type System interface {
 	Allocator(node string) (ipam.NodeAllocator, error)
 	// Start boots the system's controllers.
 	Start()
-	// Join and Leave tell about machines, before their Node object comes and when it was deleted. An error is a machine that
-	// cannot be made.
+	// Join and Leave tell about machines, before their Node object comes and when it was deleted. An error is a machine
+	// that cannot be made.
 	Join(node string) error
 	Leave(node string)
 	// AgentUp begins, AgentDown ends a life of a node's agent, whose allocator is the last one made for it.
@@ -116,9 +117,8 @@ type System interface {
 	// AddRange and RemoveRange change what blocks are carved from.
 	AddRange(r netip.Prefix) error
 	RemoveRange(r netip.Prefix) error
-	// LoseLeader cuts the leading controller off: its requests arrive pause later, or within its successor's takeover, one in front
-	// of each of the successor's own.
-	// One that stands still asks for nothing meanwhile.
+	// LoseLeader cuts the leading controller off: its requests arrive pause later, or within its successor's takeover, one
+	// in front of each of the successor's own. One that stands still asks for nothing meanwhile.
 	LoseLeader(how scenarios.LoseLeader) error
 	// FreeBlock reports whether there is a block that a node without any could be given.
 	FreeBlock() bool

@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Goal: the stories that each driver of a system has to play alike. Method: ipam/systemtest's, on the modelled API server; the
-// real one's test is in vppwire/host/kube.
+// Goal: the stories that each driver of a system has to play alike. Method: ipam/systemtest's, on the modelled API
+// server; the real one's test is in vppwire/host/kube.
 func TestSystemStories(t *testing.T) {
 	for _, system := range []scenarios.System{scenarios.Cilium, scenarios.Calico, scenarios.Datastore} {
 		stories, err := systemtest.Stories(string(system))

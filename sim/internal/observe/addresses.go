@@ -47,7 +47,8 @@ type addressed struct {
 	second     [4]netip.Addr
 }
 
-// secondOf are a node's addresses of the second family: its own, its VXLAN address, and the ends of its host interconnect.
+// secondOf are a node's addresses of the second family: its own, its VXLAN address, and the ends of its host
+// interconnect.
 func secondOf(n mode.Node) [4]netip.Addr {
 	if n.Second == nil {
 		return [4]netip.Addr{}

@@ -9,7 +9,8 @@ import (
 // Wrote notes a write of the journal that is on its way to the disk.
 func (n *Node) Wrote(e agent.Persist) { n.unsynced = append(n.unsynced, e) }
 
-// Synced tells what reaches the disk of the journal's writes up to one. Of a failed write nobody knows what the disk has.
+// Synced tells what reaches the disk of the journal's writes up to one. Of a failed write nobody knows what the disk
+// has.
 func (n *Node) Synced(seq uint64, failed bool) {
 	for len(n.unsynced) > 0 && n.unsynced[0].Seq <= seq {
 		e := n.unsynced[0]

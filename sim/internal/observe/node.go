@@ -17,7 +17,8 @@ type View interface {
 	Fact(f fact.Fact)
 	// Rest is how long a released address stays unused.
 	Rest() time.Duration
-	// Left is what is still there of an address' owner who has released it, Formerly what is of the one before a new owner.
+	// Left is what is still there of an address' owner who has released it, Formerly what is of the one before a new
+	// owner.
 	Left(addr netip.Addr, owner ipam.Owner) *fact.Leftover
 	Formerly(addr netip.Addr, owner ipam.Owner) *fact.Leftover
 	// Pool is the one that an owner asked for, "" where there is one.
@@ -34,7 +35,8 @@ type View interface {
 type Node struct {
 	view   View
 	wiring mode.Config
-	// agent is the present life, nil while there is none; leases are what facts have told of it, nil until it has read its journal.
+	// agent is the present life, nil while there is none; leases are what facts have told of it, nil until it has read its
+	// journal.
 	agent  *agent.Agent
 	leases *agent.LeaseChanges
 	// id and blocks are what was told last.
@@ -76,8 +78,8 @@ func (n *Node) End() { n.agent = nil }
 // Forget has the node's addresses told again: who has heard that its machine is gone has forgotten them.
 func (n *Node) Forget() { n.told = addressed{} }
 
-// After tells what a step has changed: what is freed, then ID and blocks, then what is leased. The blocks that the agent shows are the outcome of all writes of
-// the step, so these are told as one.
+// After tells what a step has changed: what is freed, then ID and blocks, then what is leased. The blocks that the
+// agent shows are the outcome of all writes of the step, so these are told as one.
 func (n *Node) After(effects []agent.Effect) {
 	if n.leases != nil {
 		n.changed(effects)

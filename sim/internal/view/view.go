@@ -1,10 +1,11 @@
 // Package view shows a modelled VPP as fact.VPP: what laws and packet walkers ask.
 //
-// It decides nothing and holds nothing: every answer comes from the model's live tables at the moment of the question, in
-// the order that fact.VPP promises. It never asks what a client wanted. Start at Of.
+// It decides nothing and holds nothing: every answer comes from the model's live tables at the moment of the question,
+// in the order that fact.VPP promises. It never asks what a client wanted. Start at Of.
 //
-// It is a package of its own so that sim/vppmodel reaches neither scenarios nor, through it, vppwire. A view is valid as
-// long as its VPP; a killed VPP still shows what it held. The counterpart that reads dumps of a real VPP is lab/internal/probe.
+// It is a package of its own so that sim/vppmodel reaches neither scenarios nor, through it, vppwire. A view is valid
+// as long as its VPP; a killed VPP still shows what it held. The counterpart that reads dumps of a real VPP is
+// lab/internal/probe.
 //
 // To show more, add a plain value to vppmodel's look files and translate it here.
 package view

@@ -30,8 +30,8 @@ var _ vppmodel.Host = (*hostmodel.Host)(nil)
 
 const none = 1<<32 - 1
 
-// Goal: what laws see is what VPP holds, in the promised order, live. Method: one node with one object of each kind, its
-// answers in full; then one change, and the same view sees it.
+// Goal: what laws see is what VPP holds, in the promised order, live. Method: one node with one object of each kind,
+// its answers in full; then one change, and the same view sees it.
 func TestView(t *testing.T) {
 	host, err := hostmodel.New(hostmodel.Config{ID: 1})
 	if err != nil {

@@ -60,8 +60,8 @@ func connect(t *testing.T, path string) *core.Connection {
 	return conn
 }
 
-// Goal: govpp's own client, unchanged, takes the model for a VPP. Method: what the examples of govpp's repository do, in each
-// of its three styles: channels, streams, and generated clients.
+// Goal: govpp's own client, unchanged, takes the model for a VPP. Method: what the examples of govpp's repository do,
+// in each of its three styles: channels, streams, and generated clients.
 func TestGovppClient(t *testing.T) {
 	path, stop := serve(t)
 	conn, ctx := connect(t, path), context.Background()
@@ -215,8 +215,8 @@ func TestSeveralClients(t *testing.T) {
 			}
 		})
 	}
-	// govpp drops events that its watcher has no room for, so how many come is no promise: each one must be right, and one that
-	// happens when all others have been read must come.
+	// govpp drops events that its watcher has no room for, so how many come is no promise: each one must be right, and one
+	// that happens when all others have been read must come.
 	over := make(chan struct{})
 	go func() { group.Wait(); close(over) }()
 	deleted := 0

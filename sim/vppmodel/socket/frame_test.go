@@ -18,7 +18,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 
-// Goal: a frame is read back as it was written, and what is no frame is told apart. Method: lengths around zero and the limit.
+// Goal: a frame is read back as it was written, and what is no frame is told apart. Method: lengths around zero and the
+// limit.
 func TestFrame(t *testing.T) {
 	for _, n := range []int{0, 1, 15, 4096, frameMax} {
 		want := bytes.Repeat([]byte{7}, n)
@@ -77,8 +78,8 @@ func (w wire) next() (number uint16, context uint32, data []byte) {
 	return binary.BigEndian.Uint16(data), binary.BigEndian.Uint32(data[2:]), data
 }
 
-// Goal: what VPP drops is dropped with a line and nothing else happens: the next request is answered. Method: a raw client
-// that sends every kind of nonsense, each followed by a ping.
+// Goal: what VPP drops is dropped with a line and nothing else happens: the next request is answered. Method: a raw
+// client that sends every kind of nonsense, each followed by a ping.
 func TestNonsense(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "api.sock")
 	var log []string
@@ -148,8 +149,8 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
-// FuzzConversation feeds a server whatever comes, as one client's bytes: it must neither panic nor stop to answer, and what it
-// answers must be frames.
+// FuzzConversation feeds a server whatever comes, as one client's bytes: it must neither panic nor stop to answer, and
+// what it answers must be frames.
 func FuzzConversation(f *testing.F) {
 	tbl := newTable()
 	for _, x := range vppmodel.Exchanges() {

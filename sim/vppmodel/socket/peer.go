@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// unreadMax is how many bytes of answers wait for a client before it is taken for dead: some dumps of the largest tables.
+// unreadMax is how many bytes of answers wait for a client before it is taken for dead: some dumps of the largest
+// tables.
 const unreadMax = 256 << 20
 
 // lastWrite is how long an ended connection may take to accept what is queued for it.

@@ -80,7 +80,8 @@ func (s *Server) worker(m api.Message) ([]api.Message, bool) {
 	return nil, false
 }
 
-// commandLine answers VPP's command line where the model has something to say; any other command is refused in VPP's words.
+// commandLine answers VPP's command line where the model has something to say; any other command is refused in VPP's
+// words.
 func (s *Server) commandLine(command string) string {
 	switch strings.Join(strings.Fields(command), " ") {
 	case "":

@@ -51,8 +51,8 @@ type event struct {
 	message api.Message
 }
 
-// Listen takes the socket and begins to serve. A socket that nobody listens on any more is replaced; one in use and any other
-// file are errors, and stay as they are.
+// Listen takes the socket and begins to serve. A socket that nobody listens on any more is replaced; one in use and any
+// other file are errors, and stay as they are.
 func Listen(cfg Config) (*Server, error) {
 	l, err := take(cfg.Path)
 	if err != nil {

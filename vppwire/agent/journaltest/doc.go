@@ -1,10 +1,11 @@
-// Package journaltest tries whether a journal keeps an agent's records as the agent believes, with a disk that fails and power that
-// goes. Its user is whoever writes a journal, or a model of one: vppwire/host/journal and sim/hostmodel both pass it.
+// Package journaltest tries whether a journal keeps an agent's records as the agent believes, with a disk that fails
+// and power that goes. Its user is whoever writes a journal, or a model of one: vppwire/host/journal and sim/hostmodel
+// both pass it.
 //
 // It never looks into a journal's files. It sees what the journal tells, and what its next life reads.
 //
-// Start at Try, with a Machine that makes one journal. Everything that may go wrong is a decision that the Machine asks for:
-// Exhaust tries all of them for a short script, with at most so many going wrong.
+// Start at Try, with a Machine that makes one journal. Everything that may go wrong is a decision that the Machine asks
+// for: Exhaust tries all of them for a short script, with at most so many going wrong.
 //
 // # What a journal owes
 //

@@ -8,8 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
 
-// scripts are lived through with every combination of so many troubles at most: each operation of the disk that fails, each byte of
-// a torn write, each death of process and machine. The words are writer.act's.
+// scripts are lived through with every combination of so many troubles at most: each operation of the disk that fails,
+// each byte of a torn write, each death of process and machine. The words are writer.act's.
 var scripts = []struct {
 	text     string
 	troubles int
@@ -25,8 +25,8 @@ var scripts = []struct {
 	{"aaawk", 3},     // what shares the fate of one that failed
 }
 
-// Try holds a journal to its contract: short scripts with everything that can happen to them, then random ones, longer and longer.
-// It fails at the first promise that is broken, and prints how it came to it.
+// Try holds a journal to its contract: short scripts with everything that can happen to them, then random ones, longer
+// and longer. It fails at the first promise that is broken, and prints how it came to it.
 func Try(t *testing.T, boot func(Chooser) Machine) {
 	t.Run("exhaustive", func(t *testing.T) {
 		for _, s := range scripts {
@@ -40,8 +40,8 @@ func Try(t *testing.T, boot func(Chooser) Machine) {
 	})
 }
 
-// exhaust lives through a script with every combination of at most so many troubles, and whatever losses of power leave. It returns
-// how many runs that were.
+// exhaust lives through a script with every combination of at most so many troubles, and whatever losses of power
+// leave. It returns how many runs that were.
 func exhaust(t testing.TB, script string, troubles int, boot func(Chooser) Machine) int {
 	t.Helper()
 	o := engine.NewOdometer()
@@ -85,8 +85,8 @@ func random(t *testing.T, seed uint64, boot func(Chooser) Machine) {
 	}
 }
 
-// budget is a Chooser that lets only so many things go wrong; what a loss of power leaves does not count. With a chance, each
-// thing goes wrong only so often.
+// budget is a Chooser that lets only so many things go wrong; what a loss of power leaves does not count. With a
+// chance, each thing goes wrong only so often.
 type budget struct {
 	chooser Chooser
 	left    int

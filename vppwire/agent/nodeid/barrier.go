@@ -13,13 +13,13 @@ const (
 	// neither has a new one. An administrator who knows better may write ValueComplete by hand.
 	//
 	// The key is created with valueLooking, and made ValueComplete by whoever sees it and has nobody to wait for: had the
-	// store lost its data in between, there would be no such key to change. A create alone could reach a store that has just
-	// been emptied.
+	// store lost its data in between, there would be no such key to change. A create alone could reach a store that has
+	// just been emptied.
 	KeyComplete   = Prefix + "complete"
 	valueLooking  = "looking"
 	ValueComplete = "yes"
-	// keyAssumed is created, by whoever loses patience, before a store is marked complete in which nodes that exist have no record.
-	// Such nodes may hold IDs all the same, mostly small ones: see assumedFirst.
+	// keyAssumed is created, by whoever loses patience, before a store is marked complete in which nodes that exist have
+	// no record. Such nodes may hold IDs all the same, mostly small ones: see assumedFirst.
 	keyAssumed   = Prefix + "assumed"
 	valueAssumed = "yes"
 	// prefixAnnounced and a node's name is that node's word that nobody has to wait for a record of its own; the value is
@@ -48,13 +48,13 @@ type barrier struct {
 	// own is our own announcement; others are kept by name, and only while they matter: see heeded.
 	own    note
 	others map[string]note
-	// unregistered are the Node objects, by UID with their names, whose nodes have neither a record nor said that they hold
-	// no ID; nil: not looked for yet. named is one of them, for people.
+	// unregistered are the Node objects, by UID with their names, whose nodes have neither a record nor said that they
+	// hold no ID; nil: not looked for yet. named is one of them, for people.
 	unregistered map[string]string
 	named        string
-	// doubted: the store has lost data in this life, or before it, as our own record is not there. Its mark then says that somebody
-	// has waited long enough to claim an ID, and nothing about who has written his record again: until doubtedUntil nothing is taken
-	// because of it, as others who were cut off come back at the same time.
+	// doubted: the store has lost data in this life, or before it, as our own record is not there. Its mark then says that
+	// somebody has waited long enough to claim an ID, and nothing about who has written his record again: until
+	// doubtedUntil nothing is taken because of it, as others who were cut off come back at the same time.
 	doubted      bool
 	doubtedUntil time.Time
 	// awaited: the embedding waits for a complete store.
@@ -175,14 +175,15 @@ func (m *Machine) doubt() {
 	}
 }
 
-// awaitRecords takes the next step towards a complete store: it says what has to be waited for, or asks for the mark. In a store
-// without it, IDs and blocks without a record may be held all the same: the agents of their nodes may be down or cut off,
-// while VPP forwards.
+// awaitRecords takes the next step towards a complete store: it says what has to be waited for, or asks for the mark.
+// In a store without it, IDs and blocks without a record may be held all the same: the agents of their nodes may be
+// down or cut off, while VPP forwards.
 //
-// Where records are found in such a store, it has lost its data and their owners have written them again, so nobody takes
-// anything before every existing node has a record or has said that it holds no ID. Where there are none, this may be a
-// cluster's first start, and some node may have no agent at all: that is waited for as long as Config.Patience. Whoever has
-// waited marks the store, and nobody waits after that; but the IDs that the silent ones most likely hold are left to them.
+// Where records are found in such a store, it has lost its data and their owners have written them again, so nobody
+// takes anything before every existing node has a record or has said that it holds no ID. Where there are none, this
+// may be a cluster's first start, and some node may have no agent at all: that is waited for as long as
+// Config.Patience. Whoever has waited marks the store, and nobody waits after that; but the IDs that the silent ones
+// most likely hold are left to them.
 func (m *Machine) awaitRecords() (why string) {
 	c := &m.claim
 	if !m.members.listed {
@@ -244,9 +245,10 @@ func (m *Machine) dropAnnouncement() bool {
 	return true
 }
 
-// assumedFirst is the ID from which one is looked for, downwards, in a store that was marked complete although nodes had no record,
-// as long as there are such nodes; 0: the smallest is taken. A cluster that has claimed the smallest IDs has the upper half free, and
-// where in it this node begins follows from its Node object, so that those who do this after different losses do not meet either.
+// assumedFirst is the ID from which one is looked for, downwards, in a store that was marked complete although nodes
+// had no record, as long as there are such nodes; 0: the smallest is taken. A cluster that has claimed the smallest IDs
+// has the upper half free, and where in it this node begins follows from its Node object, so that those who do this
+// after different losses do not meet either.
 func (m *Machine) assumedFirst(most uint32) uint32 {
 	if !m.barrier.assumed.there || m.unregistered() == "" {
 		return 0
@@ -256,8 +258,8 @@ func (m *Machine) assumedFirst(most uint32) uint32 {
 	return most - h.Sum32()%(most/2+1)
 }
 
-// Unrecorded names a node that may hold an ID without a record, in a store that is not known to be complete or is known to have
-// lost data; empty when there is none.
+// Unrecorded names a node that may hold an ID without a record, in a store that is not known to be complete or is known
+// to have lost data; empty when there is none.
 func (m *Machine) Unrecorded() string {
 	if m.cfg.Patience < 0 || m.Complete() && !m.barrier.doubted {
 		return ""
@@ -268,8 +270,8 @@ func (m *Machine) Unrecorded() string {
 // accountedFor: the node whose Node object has this UID need not be waited for.
 func (m *Machine) accountedFor(uid string) { delete(m.barrier.unregistered, uid) }
 
-// unregistered names a node, other than this one, that has to be waited for; empty when there is none. It is found once and
-// kept as long as it is one: with n nodes starting at the same time this is asked n times.
+// unregistered names a node, other than this one, that has to be waited for; empty when there is none. It is found once
+// and kept as long as it is one: with n nodes starting at the same time this is asked n times.
 func (m *Machine) unregistered() string {
 	b := &m.barrier
 	if b.unregistered == nil {

@@ -55,8 +55,8 @@ func (m *Machine) identify() {
 	}
 }
 
-// relinquish gives an ID up that was claimed for an earlier Node object of ours. Blocks and pods stay until a new ID is there:
-// then the old block drains and is published under the new ID, which keeps others off it.
+// relinquish gives an ID up that was claimed for an earlier Node object of ours. Blocks and pods stay until a new ID is
+// there: then the old block drains and is published under the new ID, which keeps others off it.
 func (m *Machine) relinquish() {
 	c := &m.claim
 	m.log(warn, "node ID %d belongs to Node UID %s, which is gone; a new one is claimed for %s", c.ID, c.UID, m.uid)
@@ -64,8 +64,8 @@ func (m *Machine) relinquish() {
 	m.changed |= IDChanged
 }
 
-// seek finds our record or asks for a new one: the smallest ID, or a great one where small ones may be held unseen, that fits the
-// plan, that nobody holds, and whose block no other node still has pods in.
+// seek finds our record or asks for a new one: the smallest ID, or a great one where small ones may be held unseen,
+// that fits the plan, that nobody holds, and whose block no other node still has pods in.
 func (m *Machine) seek() {
 	if m.uid == "" {
 		m.cannotClaim("the Node object of %s has not been seen", m.cfg.Name)
@@ -104,9 +104,9 @@ func (m *Machine) seek() {
 	m.changed |= StandingChanged
 }
 
-// claimBehind asks for the smallest free ID behind the first `before` free ones; false when there is none. Nodes that start
-// together leave each other room in the order of their names: each asks once, where all would race for the same ID and a
-// thousand nodes make half a million requests.
+// claimBehind asks for the smallest free ID behind the first `before` free ones; false when there is none. Nodes that
+// start together leave each other room in the order of their names: each asks once, where all would race for the same
+// ID and a thousand nodes make half a million requests.
 func (m *Machine) claimBehind(before int, most uint32) bool {
 	for id := uint32(1); id <= most && id != 0; id++ {
 		if !m.free(id) {
@@ -151,8 +151,8 @@ func (m *Machine) claimFree(id uint32) {
 	m.write(Claim{id, m.uid}, m.view.entry(id))
 }
 
-// write asks for the record of a claim to be as the plan has it, over the record that is there. False when that is not to be
-// written, or is there.
+// write asks for the record of a claim to be as the plan has it, over the record that is there. False when that is not
+// to be written, or is there.
 func (m *Machine) write(c Claim, present *entry) bool {
 	var old *Record
 	if present != nil && c == m.claim.Claim {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// cluster is some nodes' machines, their disks, and one linearizable store with watches. Nothing happens by itself: what is under
-// way waits in queues, each in its own order, as connections and disks keep it. A cluster can be copied, so that a search can go
-// on from the same point in several ways.
+// cluster is some nodes' machines, their disks, and one linearizable store with watches. Nothing happens by itself:
+// what is under way waits in queues, each in its own order, as connections and disks keep it. A cluster can be copied,
+// so that a search can go on from the same point in several ways.
 type cluster struct {
 	now   time.Time
 	store memStore

@@ -2,8 +2,9 @@ package nodeid
 
 import "net/netip"
 
-// cover is a prefix that all networks of a record lie in, the zero Prefix where there is none that says anything. Whether two nodes share
-// addresses is asked for each block of each node: with single addresses as blocks, reading every record for it took minutes in a cluster of 300.
+// cover is a prefix that all networks of a record lie in, the zero Prefix where there is none that says anything.
+// Whether two nodes share addresses is asked for each block of each node: with single addresses as blocks, reading
+// every record for it took minutes in a cluster of 300.
 type cover struct{ netip.Prefix }
 
 // coverOf is nil for a record that is regular.

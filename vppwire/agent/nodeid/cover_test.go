@@ -13,7 +13,8 @@ type irregularPlan struct{ Plan }
 
 func (irregularPlan) Regular(uint32, []netip.Prefix) bool { return false }
 
-// Goal: a record that is passed over has no address of a block. Method: random networks of both families against each of them asked by itself.
+// Goal: a record that is passed over has no address of a block. Method: random networks of both families against each
+// of them asked by itself.
 func TestCoverPassesOverNothing(t *testing.T) {
 	prefix := rapid.Custom(func(t *rapid.T) netip.Prefix {
 		a := [4]byte{10, byte(rapid.IntRange(0, 3).Draw(t, "b")), byte(rapid.IntRange(0, 255).Draw(t, "c")), byte(rapid.IntRange(0, 255).Draw(t, "d"))}
@@ -30,7 +31,8 @@ func TestCoverPassesOverNothing(t *testing.T) {
 	})
 }
 
-// Goal: blocks that no network of a record can have an address of are passed over. Method: a table; random blocks may all lie in the cover.
+// Goal: blocks that no network of a record can have an address of are passed over. Method: a table; random blocks may
+// all lie in the cover.
 func TestCoverPassesOver(t *testing.T) {
 	for _, c := range []struct {
 		networks []string

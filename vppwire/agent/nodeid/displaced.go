@@ -1,8 +1,8 @@
 package nodeid
 
-// displaced is the record of a node that is there, in whose place another node's stands in a store that is not complete, nil for none. Nobody
-// claims an ID in such a store: that one's claim was on its way when the store lost its data, and is returned. Until then the ID's holder is
-// reached by what its record said, as one without a record is.
+// displaced is the record of a node that is there, in whose place another node's stands in a store that is not
+// complete, nil for none. Nobody claims an ID in such a store: that one's claim was on its way when the store lost its
+// data, and is returned. Until then the ID's holder is reached by what its record said, as one without a record is.
 func (m *Machine) displaced(was, now *entry) *entry {
 	if was.former != nil {
 		was = was.former

@@ -1,16 +1,17 @@
-// Package nodeid gives a node its cluster-wide ID: it claims one in the cluster's store, keeps the node's record there true,
-// and releases the IDs of nodes that are gone. Every address of a node follows from its ID, so no two nodes may ever act on one.
+// Package nodeid gives a node its cluster-wide ID: it claims one in the cluster's store, keeps the node's record there
+// true, and releases the IDs of nodes that are gone. Every address of a node follows from its ID, so no two nodes may
+// ever act on one.
 //
-// It performs no IO, reads no clock and knows neither addresses nor wiring: what an ID is worth it asks its Plan. It never acts on
-// an answer that did not come: a request without one may have been done or not, and the store is listed again. The store that it
-// is tried against is in its tests; vppwire/host/etcd is a real one.
+// It performs no IO, reads no clock and knows neither addresses nor wiring: what an ID is worth it asks its Plan. It
+// never acts on an answer that did not come: a request without one may have been done or not, and the store is listed
+// again. The store that it is tried against is in its tests; vppwire/host/etcd is a real one.
 //
 // Start at Machine.Step: events in, effects out.
 //
 // # The contract of Step
 //
-// One caller steps, one event after the other; times never go back. The effects are to be started in their order, and the slice
-// is valid until the next Step. Plan is asked during Step and must not step the Machine itself.
+// One caller steps, one event after the other; times never go back. The effects are to be started in their order, and
+// the slice is valid until the next Step. Plan is asked during Step and must not step the Machine itself.
 //
 //   - Restored comes first, and only where the journal holds a claim. It may be acted on at once.
 //   - NodeSeen, NodeGone and NodesListed tell which Node objects exist, in any order and as often as the caller likes. NodesListed
@@ -33,13 +34,14 @@
 //
 // # How it holds
 //
-// The store decides who has an ID: a record is created where there is none, or written over the very record that was read. A
-// record whose node is gone is marked released, and its ID and blocks stay untouched for Config.Quarantine: by the clock of each reader, from
-// when it saw that itself, as no two nodes' wall clocks need agree. Who has seen all of it marks the record as rested (rest.go). A store that has lost
-// its data says nothing about who holds what, and its new data may be what a late request left there; so claims are held back by
-// a bootstrap barrier until every node that exists has a record or has announced that it holds no ID (barrier.go), and a node whose record it
-// has lost is reached by what that said, also while such a request's stands in its place (displaced.go). A node whose
-// ID somebody else has taken never takes it back.
+// The store decides who has an ID: a record is created where there is none, or written over the very record that was
+// read. A record whose node is gone is marked released, and its ID and blocks stay untouched for Config.Quarantine: by
+// the clock of each reader, from when it saw that itself, as no two nodes' wall clocks need agree. Who has seen all of
+// it marks the record as rested (rest.go). A store that has lost its data says nothing about who holds what, and its
+// new data may be what a late request left there; so claims are held back by a bootstrap barrier until every node that
+// exists has a record or has announced that it holds no ID (barrier.go), and a node whose record it has lost is reached
+// by what that said, also while such a request's stands in its place (displaced.go). A node whose ID somebody else has
+// taken never takes it back.
 //
 // To change who may release what and when, see stale.go; what a store without data means, barrier.go.
 package nodeid

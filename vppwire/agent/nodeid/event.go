@@ -11,9 +11,10 @@ type (
 	NodeSeen struct{ Name, UID string }
 	// NodeGone: the Node object with this UID does not exist any more.
 	NodeGone struct{ Name, UID string }
-	// NodesListed: every existing node has been told by NodeSeen since the start or the last NodesListed; a node that was not, is
-	// gone. Age is how long ago the list was asked for, at the most: it says nothing about what came to be since.
-	// UIDs are those of the list's nodes, where whatever was told before it is older than the list; nil where that is not certain, so that the age decides.
+	// NodesListed: every existing node has been told by NodeSeen since the start or the last NodesListed; a node that was
+	// not, is gone. Age is how long ago the list was asked for, at the most: it says nothing about what came to be since.
+	// UIDs are those of the list's nodes, where whatever was told before it is older than the list; nil where that is not
+	// certain, so that the age decides.
 	NodesListed struct {
 		Age  time.Duration
 		UIDs []string
@@ -31,12 +32,12 @@ type (
 		// Store identifies the store's data: etcd's cluster ID. Another one than before means that all data was lost and
 		// revisions start anew. 0 is unknown.
 		Store uint64
-		// Items are what was listed, what was written, or with Conflict what is there: a key that is not, is Deleted and has no
-		// ModRevision, and was not there at Revision; 0 is unknown.
+		// Items are what was listed, what was written, or with Conflict what is there: a key that is not, is Deleted and has
+		// no ModRevision, and was not there at Revision; 0 is unknown.
 		Items []Item
 	}
-	// StoreChanged delivers watched changes in revision order. Deliveries may repeat, and may be older than what is known: an
-	// item older than one already seen of its key is ignored.
+	// StoreChanged delivers watched changes in revision order. Deliveries may repeat, and may be older than what is known:
+	// an item older than one already seen of its key is ignored.
 	StoreChanged struct {
 		Watch    uint64
 		Revision int64
@@ -60,8 +61,8 @@ type (
 	Woke struct{}
 	// Act asks for the next step of the node's own: to list, to watch, to claim, to publish. The Plan must say what holds.
 	Act struct{}
-	// Judge asks for what the node does about others: to release IDs of nodes that are gone. It comes after Act, as a node's own
-	// record goes first.
+	// Judge asks for what the node does about others: to release IDs of nodes that are gone. It comes after Act, as a
+	// node's own record goes first.
 	Judge struct{}
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Goal: records of every version before are read, those of later versions as far as they allow. Method: texts as they stand in
-// stores; the first is of format 1 and is never changed.
+// Goal: records of every version before are read, those of later versions as far as they allow. Method: texts as they
+// stand in stores; the first is of format 1 and is never changed.
 func TestRecordFormats(t *testing.T) {
 	const first = `{"id":3,"name":"node-3","uid":"u3","ip_address":"192.168.16.3/24","management_ip_address":"10.0.0.3,fd00::3",` +
 		`"pod_networks":["10.1.3.0/24"],"host_network":"172.30.3.0/24","vxlan":"192.168.30.3","released_at":"2024-01-02T03:04:05.000000006Z"}`

@@ -12,26 +12,26 @@ type Config struct {
 	Name string
 	// Quarantine is how long the ID of a node that is gone is given to nobody.
 	Quarantine time.Duration
-	// Patience is how long the records of other nodes are waited for where the store has none; negative: not at all, and every
-	// store is taken for complete.
+	// Patience is how long the records of other nodes are waited for where the store has none; negative: not at all, and
+	// every store is taken for complete.
 	Patience time.Duration
 	// Plan knows the addresses.
 	Plan Plan
 }
 
-// Plan is what the Machine asks about addresses. The answers follow from the embedding's state; Replanned tells when those of
-// Regular have changed. It is asked during Step, and must not Step the Machine itself.
+// Plan is what the Machine asks about addresses. The answers follow from the embedding's state; Replanned tells when
+// those of Regular have changed. It is asked during Step, and must not Step the Machine itself.
 type Plan interface {
 	// IDs says up to which ID nodes have addresses; false while no address ranges are known.
 	IDs() (most uint32, known bool)
-	// Block is the block of addresses that comes with an ID, the zero Prefix where blocks do not follow from IDs; false for
-	// an ID without addresses.
+	// Block is the block of addresses that comes with an ID, the zero Prefix where blocks do not follow from IDs; false
+	// for an ID without addresses.
 	Block(id uint32) (block netip.Prefix, ok bool)
-	// Regular reports whether networks are no more than what Block gives the ID. Only those of irregular records can overlap
-	// what somebody else is given.
+	// Regular reports whether networks are no more than what Block gives the ID. Only those of irregular records can
+	// overlap what somebody else is given.
 	Regular(id uint32, networks []netip.Prefix) bool
-	// Record is what this node's record under a claim should say; present is its record now, nil for none. False: nothing is
-	// to be written now.
+	// Record is what this node's record under a claim should say; present is its record now, nil for none. False: nothing
+	// is to be written now.
 	Record(c Claim, present *Record) (Record, bool)
 }
 
@@ -60,8 +60,8 @@ func New(cfg Config) *Machine {
 	return m
 }
 
-// Step takes one event at one time and returns what has to be done because of it, in order. Times never go back. The slice is
-// valid until the next Step.
+// Step takes one event at one time and returns what has to be done because of it, in order. Times never go back. The
+// slice is valid until the next Step.
 func (m *Machine) Step(now time.Time, ev Event) []Effect {
 	m.now, m.changed = now, 0
 	clear(m.out)
@@ -115,8 +115,8 @@ func (m *Machine) woke() {
 	m.changed |= WantsAct | WantsJudge
 }
 
-// Due is the earliest time after now at which Woke should be told, zero for never. What has come already waits for something
-// else than time.
+// Due is the earliest time after now at which Woke should be told, zero for never. What has come already waits for
+// something else than time.
 func (m *Machine) Due(now time.Time) time.Time {
 	var first time.Time
 	for _, at := range [...]time.Time{m.store.due(), m.claim.retryAt, m.members.dueAt} {

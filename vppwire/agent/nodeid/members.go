@@ -8,14 +8,15 @@ import (
 // members is which nodes the cluster has, as the API server tells it.
 type members struct {
 	nodes map[string]member // by name
-	// round counts NodesListed; a node last told in an earlier round is gone, and one that was told before the list was asked for.
+	// round counts NodesListed; a node last told in an earlier round is gone, and one that was told before the list was
+	// asked for.
 	round uint32
 	// listed: NodesListed has come once.
 	listed bool
 	// gone holds UIDs of Node objects that count as gone; guessed those of them that nobody has said to be.
 	gone, guessed map[string]bool
-	// alive holds UIDs whose nodes have taken a released ID back: they live, whatever we were told. Releasing again at once
-	// would go on for ever.
+	// alive holds UIDs whose nodes have taken a released ID back: they live, whatever we were told. Releasing again at
+	// once would go on for ever.
 	alive map[string]bool
 	staleRecords
 }
@@ -68,10 +69,10 @@ func (m *Machine) nodeGone(e NodeGone) {
 	m.nodeIsGone(e.UID)
 }
 
-// nodesAreListed: whoever has not been told of since the list before is gone. A list that was under way when a node came to be does
-// not have it, however late it arrives: it counts from when it was asked for. Who was told of at that very moment came before the
-// server read the list; and who was told of now may have come with it, unless the list says that it has not: an agent that stood still hears at once
-// what its watch had told before the list, and the list.
+// nodesAreListed: whoever has not been told of since the list before is gone. A list that was under way when a node
+// came to be does not have it, however late it arrives: it counts from when it was asked for. Who was told of at that
+// very moment came before the server read the list; and who was told of now may have come with it, unless the list says
+// that it has not: an agent that stood still hears at once what its watch had told before the list, and the list.
 func (m *Machine) nodesAreListed(e NodesListed) {
 	s := &m.members
 	s.listedAt = m.now.Add(-e.Age)
@@ -142,8 +143,8 @@ func (m *Machine) nodeIsGone(uid string) {
 	}
 }
 
-// ownNodeIsGone: we have been taken out of the cluster. The ID is not usable and nothing is written to the store, where the
-// others release our ID, until a Node object of ours is there again.
+// ownNodeIsGone: we have been taken out of the cluster. The ID is not usable and nothing is written to the store, where
+// the others release our ID, until a Node object of ours is there again.
 func (m *Machine) ownNodeIsGone() {
 	if m.claim.removed {
 		return
@@ -153,8 +154,8 @@ func (m *Machine) ownNodeIsGone() {
 	m.changed |= StandingChanged
 }
 
-// takenBack: the node of a released record has written it again. Where its absence was a guess, the guess was wrong; where
-// we were told so, it has not heard yet and gets the time that a guess would.
+// takenBack: the node of a released record has written it again. Where its absence was a guess, the guess was wrong;
+// where we were told so, it has not heard yet and gets the time that a guess would.
 func (m *Machine) takenBack(e *entry) {
 	s := &m.members
 	s.alive[e.uid] = true

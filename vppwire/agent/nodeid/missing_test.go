@@ -2,9 +2,9 @@ package nodeid
 
 import "testing"
 
-// Goal: a write that finds nothing to write over is not asked for again as it was, or only when the records have been listed. Method: a
-// node is about to take its announcement back; the answers that a store may give it then, while the watch says nothing, and what the node
-// asks for next.
+// Goal: a write that finds nothing to write over is not asked for again as it was, or only when the records have been
+// listed. Method: a node is about to take its announcement back; the answers that a store may give it then, while the
+// watch says nothing, and what the node asks for next.
 func TestMissing(t *testing.T) {
 	const key = prefixAnnounced + "n1"
 	gone := []Item{{Key: key, Deleted: true}}

@@ -20,7 +20,8 @@ type Record struct {
 	Address netip.Prefix
 	// Management are the node's addresses outside of VPP, in the Node object's order.
 	Management []netip.Addr
-	// PodNetworks are the blocks whose pods live on the node: the ones it gives addresses from first, draining ones behind.
+	// PodNetworks are the blocks whose pods live on the node: the ones it gives addresses from first, draining ones
+	// behind.
 	PodNetworks []netip.Prefix
 	// HostNetwork is the link between VPP and Linux; VXLAN the BVI's address.
 	HostNetwork netip.Prefix

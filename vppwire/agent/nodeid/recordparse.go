@@ -11,15 +11,16 @@ import (
 	"time"
 )
 
-// recordFormat is the newest format of node records that this version reads. Format 1 needs no word of it, and this version writes
-// nothing newer.
+// recordFormat is the newest format of node records that this version reads. Format 1 needs no word of it, and this
+// version writes nothing newer.
 const recordFormat = 1
 
 // errNewer: a record says that whoever ignores what he does not know of it would do harm.
 var errNewer = errors.New("a newer version has written it")
 
-// ParseRecord reads a record. Fields may come in any order and unknown ones are ignored, as records of other writers and of newer
-// versions may have them; ErrNewer where the record forbids that. The strings of the result may share text's memory.
+// ParseRecord reads a record. Fields may come in any order and unknown ones are ignored, as records of other writers
+// and of newer versions may have them; ErrNewer where the record forbids that. The strings of the result may share
+// text's memory.
 func ParseRecord(text string) (Record, error) {
 	var w recordWire
 	if !w.scan(text) {

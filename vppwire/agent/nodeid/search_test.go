@@ -12,9 +12,9 @@ import (
 
 // mishaps are what may still go wrong in the rest of a search.
 type mishaps struct {
-	// lose: answers that do not come. late: requests that arrive after they were given up, or never. wipe: losses of all of the
-	// store's data. kill: ends of an agent; each is started again when the search likes. swap: Node objects made anew under
-	// another UID.
+	// lose: answers that do not come. late: requests that arrive after they were given up, or never. wipe: losses of all
+	// of the store's data. kill: ends of an agent; each is started again when the search likes. swap: Node objects made
+	// anew under another UID.
 	lose, late, wipe, kill, swap int
 	// join: Node objects that come to be while others are at work.
 	join int
@@ -133,8 +133,8 @@ func (b branch) key(seed maphash.Seed) uint64 {
 	return h.Sum64()
 }
 
-// broken says which promise does not hold here, empty when all do. A node whose agent is down goes on acting on what its disk
-// says: its VPP forwards.
+// broken says which promise does not hold here, empty when all do. A node whose agent is down goes on acting on what
+// its disk says: its VPP forwards.
 func (b branch) broken() string {
 	by := map[uint32]string{}
 	for _, n := range b.nodes {
@@ -171,11 +171,11 @@ func (b branch) unfinished() string {
 	return ""
 }
 
-// TestNoTwoNodesActOnOneID searches every order in which the requests, answers, deliveries and disk writes of a few nodes can
-// happen, with answers lost, requests that arrive late, agents that die, Node objects made anew and a store that loses its data at
-// any point in between. Goal: at no point do two nodes act on one ID; and wherever nothing is left to happen, each has one.
-// Method: exhaustive; orders that lead to the same state are followed once. VPPDRILL_SEARCH=whole searches the spaces of more
-// than 50,000 states too.
+// TestNoTwoNodesActOnOneID searches every order in which the requests, answers, deliveries and disk writes of a few
+// nodes can happen, with answers lost, requests that arrive late, agents that die, Node objects made anew and a store
+// that loses its data at any point in between. Goal: at no point do two nodes act on one ID; and wherever nothing is
+// left to happen, each has one. Method: exhaustive; orders that lead to the same state are followed once.
+// VPPDRILL_SEARCH=whole searches the spaces of more than 50,000 states too.
 func TestNoTwoNodesActOnOneID(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -22,7 +22,8 @@ type staleRecords struct {
 	dueAt time.Time
 	// resting are the IDs that rest by what this Machine has seen, in that order.
 	resting []uint32
-	// listedAt is when the last list of all Node objects was asked for; listing: one was asked for at askedAt, and none as new has come.
+	// listedAt is when the last list of all Node objects was asked for; listing: one was asked for at askedAt, and none as
+	// new has come.
 	listedAt, askedAt time.Time
 	listing           bool
 }
@@ -72,10 +73,12 @@ func (m *Machine) mayBeStale(e *entry) {
 	}
 }
 
-// judge takes out nodes that stayed absent, releases the IDs of gone nodes where that is our turn, and says what has rested.
+// judge takes out nodes that stayed absent, releases the IDs of gone nodes where that is our turn, and says what has
+// rested.
 //
-// That a record's node has never been told of says little when the record is newer than the list of nodes: we may be cut
-// off from the API server and its news, while the node runs. So the nodes are listed again first, by those whose turn it is.
+// That a record's node has never been told of says little when the record is newer than the list of nodes: we may be
+// cut off from the API server and its news, while the node runs. So the nodes are listed again first, by those whose
+// turn it is.
 func (m *Machine) judge() {
 	s := &m.members
 	s.dueAt = time.Time{}
@@ -147,8 +150,8 @@ func (m *Machine) release(e *entry) {
 	}
 }
 
-// marks reports whether a gone node's record can be written now. When the store is busy or left alone for a while, its next answer brings us
-// back to judge.
+// marks reports whether a gone node's record can be written now. When the store is busy or left alone for a while, its
+// next answer brings us back to judge.
 func (m *Machine) marks() bool {
 	return m.claim.usable() && m.store.asked.ID == 0 && !m.view.stale && m.view.listed && !m.now.Before(m.store.retryAt)
 }

@@ -24,8 +24,8 @@ func (m *Machine) Usable() bool { return m.claim.usable() }
 // UID is the own Node object's, empty while it has not been seen in this life.
 func (m *Machine) UID() string { return m.uid }
 
-// Removed reports whether the own Node object is gone. Trouble says why the ID must not be used for anything new, empty when
-// it may; Waiting why none can be claimed now.
+// Removed reports whether the own Node object is gone. Trouble says why the ID must not be used for anything new, empty
+// when it may; Waiting why none can be claimed now.
 func (m *Machine) Removed() bool   { return m.claim.removed }
 func (m *Machine) Trouble() string { return m.claim.lost }
 func (m *Machine) Waiting() string { return m.claim.waiting }
@@ -33,10 +33,9 @@ func (m *Machine) Waiting() string { return m.claim.waiting }
 // Full reports that none can be claimed because all have records; their quarantines count.
 func (m *Machine) Full() bool { return m.claim.full }
 
-// Peer is the record of an ID whose node others should reach: a living node that is not this one and does not count as gone.
-// One whose record the store has lost is reached by what it said, until its Node object is gone, also where another node's record stands
-// in its place for a while. regular is the plan's word
-// about it.
+// Peer is the record of an ID whose node others should reach: a living node that is not this one and does not count as
+// gone. One whose record the store has lost is reached by what it said, until its Node object is gone, also where
+// another node's record stands in its place for a while. regular is the plan's word about it.
 func (m *Machine) Peer(id uint32) (r Record, regular, ok bool) {
 	at, known := m.view.find(id)
 	if !known {
@@ -55,8 +54,9 @@ func (m *Machine) Peer(id uint32) (r Record, regular, ok bool) {
 	return e.record(), e.irregular == nil, true
 }
 
-// Supersedes reports whether the record of an ID is of a machine that has come in the place of another ID's: it has its name and was written later,
-// which may be before the Node object's news; or its Node object is there and the other one's is not.
+// Supersedes reports whether the record of an ID is of a machine that has come in the place of another ID's: it has its
+// name and was written later, which may be before the Node object's news; or its Node object is there and the other
+// one's is not.
 func (m *Machine) Supersedes(id, other uint32) bool {
 	at, known := m.view.find(id)
 	was, before := m.view.find(other)
@@ -73,8 +73,8 @@ func (m *Machine) Supersedes(id, other uint32) bool {
 	return m.members.present(e) && !m.members.present(old)
 }
 
-// Shows reports whether the view, our own record included, shows us as the holder of a block, and goes on doing so: nothing that
-// we have asked for, answered or not, would take the block out of the record.
+// Shows reports whether the view, our own record included, shows us as the holder of a block, and goes on doing so:
+// nothing that we have asked for, answered or not, would take the block out of the record.
 func (m *Machine) Shows(block netip.Prefix) bool { return m.Shown()(block) }
 
 // Shown is Shows for many blocks, until the view changes: the records are read once.
@@ -122,7 +122,8 @@ func (m *Machine) IrregularNetworks() iter.Seq[netip.Prefix] {
 func (m *Machine) RecordsKnown() bool { return m.view.listed }
 func (m *Machine) NodesKnown() bool   { return m.members.listed }
 
-// Unsettled is one sentence about why the conversation with the store or the API server is not at rest, empty when it is.
+// Unsettled is one sentence about why the conversation with the store or the API server is not at rest, empty when it
+// is.
 func (m *Machine) Unsettled() string {
 	s := &m.store
 	switch {

@@ -68,8 +68,8 @@ func (m *Machine) ask(r Request) {
 	m.emit(r)
 }
 
-// storeReplied takes the answer to the outstanding request or watch; late answers to given-up ones are ignored, because the
-// list that follows shows what became of them.
+// storeReplied takes the answer to the outstanding request or watch; late answers to given-up ones are ignored, because
+// the list that follows shows what became of them.
 func (m *Machine) storeReplied(e StoreReply) {
 	s, v := &m.store, &m.view
 	if e.ID == s.watch && e.ID != 0 {
@@ -110,9 +110,9 @@ func (m *Machine) storeReplied(e StoreReply) {
 	}
 }
 
-// missing takes it from a conflict that its key was not there at the answer's revision: no change says so, and the view would stay as it
-// is, in which the same request is worth asking for again, at once, until the watch tells of the deletion. An answer that
-// does not say when it held, or is about other data, is only a reason to list.
+// missing takes it from a conflict that its key was not there at the answer's revision: no change says so, and the view
+// would stay as it is, in which the same request is worth asking for again, at once, until the watch tells of the
+// deletion. An answer that does not say when it held, or is about other data, is only a reason to list.
 func (m *Machine) missing(e *StoreReply) {
 	v := &m.view
 	switch {

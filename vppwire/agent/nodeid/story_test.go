@@ -11,9 +11,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestStories plays the files of testdata/stories. Goal: what a machine asks for, in which order, and when it acts on an ID stay
-// as they were reviewed. Method: each block's lines act one after the other on a small cluster; the output is every effect in its
-// order. Nothing that is under way happens before "settle", or a line that names it, says so.
+// TestStories plays the files of testdata/stories. Goal: what a machine asks for, in which order, and when it acts on
+// an ID stay as they were reviewed. Method: each block's lines act one after the other on a small cluster; the output
+// is every effect in its order. Nothing that is under way happens before "settle", or a line that names it, says so.
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
 		c := newCluster()

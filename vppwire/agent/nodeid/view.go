@@ -24,18 +24,19 @@ type view struct {
 	listed, stale bool
 }
 
-// entry is one record as last seen. The text is kept and the rest of it parsed when needed: a cluster of a thousand nodes has
-// a million of these.
+// entry is one record as last seen. The text is kept and the rest of it parsed when needed: a cluster of a thousand
+// nodes has a million of these.
 type entry struct {
 	id        uint32
 	deleted   bool
 	malformed bool
 	// irregular is what the networks of a record lie in that is not regular, see Plan.Regular; nil of one that is.
 	irregular *cover
-	// lost: the record was live and is not in a list of a store that is not complete. Its node is reached by it until it is
-	// written again or another one of the node's is, or the Node object is gone.
+	// lost: the record was live and is not in a list of a store that is not complete. Its node is reached by it until it
+	// is written again or another one of the node's is, or the Node object is gone.
 	lost bool
-	// former is a lost entry in whose place this record stands and does not mean what it says: see displaced. It is never changed.
+	// former is a lost entry in whose place this record stands and does not mean what it says: see displaced. It is never
+	// changed.
 	former    *entry
 	rev       int64
 	value     string
@@ -48,7 +49,8 @@ type entry struct {
 type rest struct {
 	// released is when its record says that it was.
 	released time.Time
-	// until is when this Machine gives the ID to somebody by what it has seen of it, zero where somebody else has seen all of it.
+	// until is when this Machine gives the ID to somebody by what it has seen of it, zero where somebody else has seen all
+	// of it.
 	until time.Time
 }
 
@@ -117,7 +119,8 @@ func (v *view) registered() map[string]bool {
 	return registered
 }
 
-// foreignKey ends the warning about a key below the records' that no agent writes. Whoever keeps all others from writing there has a key misread.
+// foreignKey ends the warning about a key below the records' that no agent writes. Whoever keeps all others from
+// writing there has a key misread.
 const foreignKey = "is not a node record's: ignored"
 
 // apply brings items into the view. An item that is not newer than what is known of its key is ignored.
@@ -219,8 +222,8 @@ func (m *Machine) fill(e *entry, item *Item) {
 	e.irregular = coverOf(m.plan, e.id, n.PodNetworks)
 }
 
-// askForLost has the nodes listed again where a lost entry is of a node that has never been told of: its Node object may be gone for
-// long, or its news may not have come yet.
+// askForLost has the nodes listed again where a lost entry is of a node that has never been told of: its Node object
+// may be gone for long, or its news may not have come yet.
 func (m *Machine) askForLost() {
 	s := &m.members
 	if m.view.lost == 0 || s.listing || !slices.ContainsFunc(m.view.entries, func(e entry) bool { return e.lost && !s.present(&e) && !s.gone[e.uid] }) {

@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// compared: every operation on a key that is absent or present, at the right revision and at wrong ones; random ones by two clients
-// against a twin that is a map.
+// compared: every operation on a key that is absent or present, at the right revision and at wrong ones; random ones by
+// two clients against a twin that is a map.
 func compared(t *testing.T, s Server) {
 	users := []*user{newUser(t, s), newUser(t, s)}
 	twin := map[string]agent.StoreItem{}
@@ -72,8 +72,8 @@ func (u *user) shows(twin map[string]agent.StoreItem) {
 	}
 }
 
-// unknown: requests and answers get lost. What is told as done is there, what is told as unavailable is there or not, and the
-// same request again finds out.
+// unknown: requests and answers get lost. What is told as done is there, what is told as unavailable is there or not,
+// and the same request again finds out.
 func unknown(t *testing.T, s Server) {
 	u := newUser(t, s)
 	value, revision := "0", u.put(prefix+"a", "0")

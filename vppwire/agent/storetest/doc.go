@@ -1,9 +1,9 @@
-// Package storetest tries whether a store keeps what agents believe of it, with answers that get lost, connections that are cut,
-// history that is compacted and data that is lost. Its user is whoever writes a store, or a model of one: vppwire/host/etcd on a
-// real etcd and sim/internal/cluster in virtual time both pass it.
+// Package storetest tries whether a store keeps what agents believe of it, with answers that get lost, connections that
+// are cut, history that is compacted and data that is lost. Its user is whoever writes a store, or a model of one:
+// vppwire/host/etcd on a real etcd and sim/internal/cluster in virtual time both pass it.
 //
-// It never looks into a store. It sees what clients are told, and what later lists show. A promise that is broken fails by an
-// assertion that names it, also where a store says nothing at all: whatever is waited for has a limit.
+// It never looks into a store. It sees what clients are told, and what later lists show. A promise that is broken fails
+// by an assertion that names it, also where a store says nothing at all: whatever is waited for has a limit.
 //
 // Start at Try, with a Server that makes one empty store.
 //

@@ -6,8 +6,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// Inbox brings what the clients of a real Server are told on goroutines of their own to the one that tries the store. Embed it in the
-// Server: it implements Until.
+// Inbox brings what the clients of a real Server are told on goroutines of their own to the one that tries the store.
+// Embed it in the Server: it implements Until.
 type Inbox chan func()
 
 const (

@@ -13,7 +13,8 @@ type Server interface {
 	// Compact forgets the history up to now; Wipe loses all data, and the store goes on.
 	Compact()
 	Wipe()
-	// Until lets things happen until done reports true, all in the caller's goroutine; false when it is not to be expected any more.
+	// Until lets things happen until done reports true, all in the caller's goroutine; false when it is not to be expected
+	// any more.
 	Until(done func() bool) bool
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// watched: a watch tells every change behind its revision once, in order, those of the past first; what was there before is not told.
+// watched: a watch tells every change behind its revision once, in order, those of the past first; what was there
+// before is not told.
 func watched(t *testing.T, s Server) {
 	writer, reader := newUser(t, s), newUser(t, s)
 	writer.put(prefix+"a", "before")
@@ -95,8 +96,8 @@ func compacted(t *testing.T, s Server) {
 	}
 }
 
-// missed: a client is cut off while keys change and are deleted, and the history of it is compacted. Its watch either tells all of
-// it, or is told as lost; a list then does not show what was deleted.
+// missed: a client is cut off while keys change and are deleted, and the history of it is compacted. Its watch either
+// tells all of it, or is told as lost; a list then does not show what was deleted.
 func missed(t *testing.T, s Server) {
 	writer, reader := newUser(t, s), newUser(t, s)
 	at := writer.put(prefix+"a", "0")

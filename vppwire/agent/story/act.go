@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// Play performs a block of a story, one line after the other, then everything that is under way, and returns what came out of it.
-// An error names the line that could not be understood. The words are in the package's documentation.
+// Play performs a block of a story, one line after the other, then everything that is under way, and returns what came
+// out of it. An error names the line that could not be understood. The words are in the package's documentation.
 func (l *Lab) Play(block string) (string, error) {
 	l.Out.Reset()
 	for _, b := range l.Machines { // in any order: each by itself

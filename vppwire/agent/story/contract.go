@@ -12,8 +12,8 @@ type Stepper interface {
 	Step(now time.Time, ev agent.Event) []agent.Effect
 }
 
-// Contract stands between a driver and one life of an agent and panics when either breaks the contract of agent.Agent.Step, as far as
-// that can be seen between the two. It is for tests of drivers; it changes nothing.
+// Contract stands between a driver and one life of an agent and panics when either breaks the contract of
+// agent.Agent.Step, as far as that can be seen between the two. It is for tests of drivers; it changes nothing.
 type Contract struct {
 	agent Stepper
 

@@ -1,14 +1,15 @@
-// Package story lets agents live through stories: what happens is written down line by line, and what the agents ask for and answer
-// comes out line by line. The package's user is whoever changes an agent, or wants to know what it does when something breaks.
+// Package story lets agents live through stories: what happens is written down line by line, and what the agents ask
+// for and answer comes out line by line. The package's user is whoever changes an agent, or wants to know what it does
+// when something breaks.
 //
-// A Lab has machines, each with a modelled VPP and Linux, a disk and perhaps an agent, and one store. It does only what it is
-// told: time stands still but for Pass, and nothing is lost unless a field says so. It judges nothing; a scenario in the simulator
-// (package sim) is what judges whole clusters.
+// A Lab has machines, each with a modelled VPP and Linux, a disk and perhaps an agent, and one store. It does only what
+// it is told: time stands still but for Pass, and nothing is lost unless a field says so. It judges nothing; a scenario
+// in the simulator (package sim) is what judges whole clusters.
 //
-// Start at New and Lab.Play. What is under way is performed in the order in which it was asked for, so the same story has the same
-// outcome; Lab.Busy and Lab.Perform let a test choose another order, Lab.Mishap and Lab.Crash let things go wrong, and
-// everything that a line of a story does can be done by a method as well. Watched holds a driver, the Lab's own included, to the
-// contract of agent.Agent.Step.
+// Start at New and Lab.Play. What is under way is performed in the order in which it was asked for, so the same story
+// has the same outcome; Lab.Busy and Lab.Perform let a test choose another order, Lab.Mishap and Lab.Crash let things
+// go wrong, and everything that a line of a story does can be done by a method as well. Watched holds a driver, the
+// Lab's own included, to the contract of agent.Agent.Step.
 //
 // # Words of a story
 //

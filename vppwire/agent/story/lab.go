@@ -16,8 +16,8 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Lab drives agents with everything they ask for answered in the order in which it was asked: a store, journals, modelled
-// VPPs and Linuxes. Time moves only by Pass. What goes wrong is switched on by its owner.
+// Lab drives agents with everything they ask for answered in the order in which it was asked: a store, journals,
+// modelled VPPs and Linuxes. Time moves only by Pass. What goes wrong is switched on by its owner.
 type Lab struct {
 	Now   time.Time
 	Store *Store
@@ -74,7 +74,8 @@ func New(t TB) *Lab {
 		Pools: Pools(1, "10.1.0.0/16", 24)}
 }
 
-// Pools are ranges of a generation, with blocks of a length for nodes; Config a node's configuration, which claims an ID at once.
+// Pools are ranges of a generation, with blocks of a length for nodes; Config a node's configuration, which claims an
+// ID at once.
 func Pools(generation int64, pods string, length int) agent.Pools {
 	return agent.Pools{
 		Generation: generation,

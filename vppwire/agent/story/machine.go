@@ -14,7 +14,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// Machine is one machine: a VPP, a Linux, a disk, and an agent or none. Its fields may be changed between two things that happen.
+// Machine is one machine: a VPP, a Linux, a disk, and an agent or none. Its fields may be changed between two things
+// that happen.
 type Machine struct {
 	// Name and UID are the Node object's; with an empty UID there is none. Hidden: lists of nodes leave it out.
 	Name, UID string

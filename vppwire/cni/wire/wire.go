@@ -13,8 +13,8 @@ import (
 // Version is the version of the conversation that this package speaks.
 const Version = 1
 
-// LineMax bounds a request or response in bytes, its newline included. A GC that names 10,000 attachments with container IDs of
-// 64 digits fits.
+// LineMax bounds a request or response in bytes, its newline included. A GC that names 10,000 attachments with
+// container IDs of 64 digits fits.
 const LineMax = 1 << 20
 
 // Commands of a Request, as CNI_COMMAND has them. VERSION is answered by the plugin alone.
@@ -158,8 +158,8 @@ func read(r io.Reader, into any) error {
 	return nil
 }
 
-// ParseArgs reads CNI_ARGS: pairs of key and value, parted by semicolons. A piece without exactly one "=" is an error; so is
-// a key that is given twice with two values.
+// ParseArgs reads CNI_ARGS: pairs of key and value, parted by semicolons. A piece without exactly one "=" is an error;
+// so is a key that is given twice with two values.
 func ParseArgs(args string) (map[string]string, error) {
 	pairs := map[string]string{}
 	if args == "" {

@@ -40,14 +40,14 @@ type Server struct {
 // requestTime is how long a connection may take to say what it wants.
 const requestTime = 10 * time.Second
 
-// Listen makes the socket, with mode 0600 from the first moment on. A socket that a dead agent left is taken over; ErrInUse
-// where one lives.
+// Listen makes the socket, with mode 0600 from the first moment on. A socket that a dead agent left is taken over;
+// ErrInUse where one lives.
 func Listen(path string, a Agent, log *slog.Logger) (*Server, error) {
 	if err := clear(path); err != nil {
 		return nil, fmt.Errorf("CNI socket %s: %w", path, err)
 	}
-	// The mode a socket is born with is up to the process's mask, which all goroutines share: so it is made under another name
-	// and gets its own when nobody else may open it any more.
+	// The mode a socket is born with is up to the process's mask, which all goroutines share: so it is made under another
+	// name and gets its own when nobody else may open it any more.
 	young := fmt.Sprintf("%s.%d", path, os.Getpid())
 	if err := os.Remove(young); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("CNI socket: %w", err)
@@ -91,7 +91,8 @@ func clear(path string) error {
 	return nil // renaming over it takes it away
 }
 
-// Serve answers until ctx ends, then takes the socket away and waits for open requests, whose connections end without a response.
+// Serve answers until ctx ends, then takes the socket away and waits for open requests, whose connections end without a
+// response.
 func (s *Server) Serve(ctx context.Context) error {
 	var open sync.WaitGroup
 	defer open.Wait()
@@ -136,8 +137,8 @@ func (s *Server) converse(ctx context.Context, c *net.UnixConn) {
 	_ = c.SetReadDeadline(time.Time{})
 	resp, answered := s.answer(ctx, c, req)
 	if !answered {
-		// What was asked may or may not have been done. No response says so: a plugin takes every code for "nothing is held" and
-		// asks the next agent again when the connection just ends.
+		// What was asked may or may not have been done. No response says so: a plugin takes every code for "nothing is held"
+		// and asks the next agent again when the connection just ends.
 		s.log.Info("CNI", "command", req.Command, "container", req.ContainerID, "ifname", req.IfName, "message", "not answered")
 		return
 	}
@@ -160,7 +161,8 @@ func (s *Server) respond(c net.Conn, resp wire.Response) {
 	}
 }
 
-// answer asks the agent, and withdraws the request when the other side closes. False: it was withdrawn, or the agent stopped.
+// answer asks the agent, and withdraws the request when the other side closes. False: it was withdrawn, or the agent
+// stopped.
 func (s *Server) answer(ctx context.Context, c net.Conn, req wire.Request) (wire.Response, bool) {
 	event, refusal := translate(req)
 	if refusal != nil {

@@ -14,8 +14,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// Patience with etcd. requestTime is what etcd's own command line client has; probes are for connections that died without
-// a word and for data that was lost behind a watch.
+// Patience with etcd. requestTime is what etcd's own command line client has; probes are for connections that died
+// without a word and for data that was lost behind a watch.
 const (
 	requestTime   = 5 * time.Second
 	keepAlive     = 5 * time.Second
@@ -28,7 +28,8 @@ const (
 // DefaultPrefix is what all keys begin with where nobody says otherwise.
 const DefaultPrefix = "/vppdrill/"
 
-// below is what the keys of agents' records begin with behind the prefix, StorePrefix what they begin with in etcd where nothing else is said.
+// below is what the keys of agents' records begin with behind the prefix, StorePrefix what they begin with in etcd
+// where nothing else is said.
 const (
 	below       = "store/"
 	StorePrefix = DefaultPrefix + below

@@ -56,8 +56,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// Goal: an agent hears of everything that exists, then of every change; a list that is asked for comes; a node that comes again under
-// another UID was gone in between.
+// Goal: an agent hears of everything that exists, then of every change; a list that is asked for comes; a node that
+// comes again under another UID was gone in between.
 func TestCluster(t *testing.T) {
 	c := client(t, member(t), "")
 	ctx := t.Context()

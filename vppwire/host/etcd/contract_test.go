@@ -15,8 +15,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/storetest"
 )
 
-// Goal: this package on a real etcd owes what the modelled store owes. Method: the contract's own suite; answers are lost, and
-// connections cut, between etcd's client and its connection.
+// Goal: this package on a real etcd owes what the modelled store owes. Method: the contract's own suite; answers are
+// lost, and connections cut, between etcd's client and its connection.
 func TestContract(t *testing.T) {
 	storetest.Try(t, func(t *testing.T) storetest.Server {
 		server := member(t)

@@ -12,7 +12,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
-// PutService writes services/NAMESPACE/NAME; DeleteService takes it away. For those who play the cluster's control plane.
+// PutService writes services/NAMESPACE/NAME; DeleteService takes it away. For those who play the cluster's control
+// plane.
 func (c *Client) PutService(ctx context.Context, s service.Service) error {
 	return c.put(ctx, servicesKey+s.Name.String(), s)
 }

@@ -133,8 +133,8 @@ func (s *Store) watch(ctx context.Context, r agent.StoreRequest, tell func(agent
 	s.tell(ctx, tell, agent.StoreWatchLost{Watch: r.ID})
 }
 
-// forgotten reports whether etcd has compacted changes away that a watch would have to tell. Asked beforehand, as etcd confirms
-// such a watch before it ends it.
+// forgotten reports whether etcd has compacted changes away that a watch would have to tell. Asked beforehand, as etcd
+// confirms such a watch before it ends it.
 func (s *Store) forgotten(ctx context.Context, r agent.StoreRequest) bool {
 	if r.Revision == 0 {
 		return false
@@ -165,8 +165,8 @@ func (s *Store) changed(ctx context.Context, tell func(agent.Event), id uint64, 
 	}
 }
 
-// probe ends a watch whose data is not there any more: etcd's client joins a watch to whatever answers under the address,
-// and a watch from a revision that new data has not reached says nothing for a long time.
+// probe ends a watch whose data is not there any more: etcd's client joins a watch to whatever answers under the
+// address, and a watch from a revision that new data has not reached says nothing for a long time.
 func (s *Store) probe(ctx context.Context, end func(), first answer) {
 	last := first.Header.Revision
 	for {

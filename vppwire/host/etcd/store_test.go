@@ -125,8 +125,8 @@ func (s *sink) StoreEnded() {}
 
 func (s *sink) StoreCompacted() {}
 
-// Goal: a watch from a revision that etcd has forgotten is told as compacted; one from before a change tells the change; a
-// newer watch ends an older one.
+// Goal: a watch from a revision that etcd has forgotten is told as compacted; one from before a change tells the
+// change; a newer watch ends an older one.
 func TestWatch(t *testing.T) {
 	server := member(t)
 	c := client(t, server, "")

@@ -10,8 +10,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/journaltest"
 )
 
-// Goal: the journal owes what every journal owes. Method: the contract's own suite, on a file system in memory that fails at any
-// operation, forgets what was not synced, and shows what it could not write; the journal's own code does all the rest.
+// Goal: the journal owes what every journal owes. Method: the contract's own suite, on a file system in memory that
+// fails at any operation, forgets what was not synced, and shows what it could not write; the journal's own code does
+// all the rest.
 func TestContract(t *testing.T) {
 	journaltest.Try(t, func(c journaltest.Chooser) journaltest.Machine { return &memoryMachine{disk: newMemoryDisk(c)} })
 }
@@ -86,8 +87,8 @@ func (m *memoryMachine) PowerCut() {
 // memoryDisk is a folder with a cache before it.
 type memoryDisk struct {
 	chooser journaltest.Chooser
-	// names are those that programs see, safe those that are on disk; renamed are the files of the names that are not there yet,
-	// oldest first.
+	// names are those that programs see, safe those that are on disk; renamed are the files of the names that are not
+	// there yet, oldest first.
 	names, safe map[string]*inode
 	pending     []map[string]*inode
 }
@@ -96,8 +97,8 @@ func newMemoryDisk(c journaltest.Chooser) *memoryDisk {
 	return &memoryDisk{chooser: c, names: map[string]*inode{}, safe: map[string]*inode{}}
 }
 
-// inode is one file: what programs see of it, and what is on disk. From and to bound what has been changed since and is known to
-// be: after a failed sync that is nothing, although the two still differ.
+// inode is one file: what programs see of it, and what is on disk. From and to bound what has been changed since and is
+// known to be: after a failed sync that is nothing, although the two still differ.
 type inode struct {
 	cache, disk []byte
 	from, to    int
@@ -198,7 +199,8 @@ func (n *inode) cut(c journaltest.Chooser) {
 	n.cache, n.from, n.to = slices.Clone(n.disk), 0, 0
 }
 
-// write puts what was changed up to an offset on disk. What a failed sync gave up is not there, although the file is as long.
+// write puts what was changed up to an offset on disk. What a failed sync gave up is not there, although the file is as
+// long.
 func (n *inode) write(to int) {
 	size := len(n.cache)
 	if to < n.to {

@@ -37,8 +37,8 @@ type file interface {
 // newSuffix is of the file that a rewriting goes to. One that a crash has left is written over.
 const newSuffix = ".new"
 
-// replace makes the file at path hold exactly data, durably and at once: after a crash it is the old one or the new one. It
-// returns the new one. After an error either may be there.
+// replace makes the file at path hold exactly data, durably and at once: after a crash it is the old one or the new
+// one. It returns the new one. After an error either may be there.
 func replace(d disk, path string, data io.Reader) (file, error) {
 	f, err := d.create(path + newSuffix)
 	if err != nil {

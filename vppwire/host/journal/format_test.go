@@ -10,8 +10,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// Goal: every format that was ever written is read to the last record, and written on. Method: a file of each, as its version left
-// it, with its records one after the other beside it. A file here is never written anew: a version is added with its own.
+// Goal: every format that was ever written is read to the last record, and written on. Method: a file of each, as its
+// version left it, with its records one after the other beside it. A file here is never written anew: a version is
+// added with its own.
 func TestReadsFormats(t *testing.T) {
 	files, err := filepath.Glob("testdata/format-*.journal")
 	must(t, err)
@@ -42,8 +43,8 @@ func TestReadsFormats(t *testing.T) {
 	}
 }
 
-// Goal: a journal that needs a newer reader is refused by name, and nothing of it changes, whatever else is wrong with it. Method:
-// such journals: the word at the start, behind other frames, in front of damage; another layout.
+// Goal: a journal that needs a newer reader is refused by name, and nothing of it changes, whatever else is wrong with
+// it. Method: such journals: the word at the start, behind other frames, in front of damage; another layout.
 func TestRefusesNewer(t *testing.T) {
 	first, err := appendFrame(nil, []agent.Record{lease(1)})
 	must(t, err)

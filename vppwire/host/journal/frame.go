@@ -29,8 +29,8 @@ const (
 	frameRecords = 256
 )
 
-// layoutWord begins the first line of a file that is laid out in a way of later versions, with a number behind it. Nothing that a
-// crash leaves of a file of ours begins so.
+// layoutWord begins the first line of a file that is laid out in a way of later versions, with a number behind it.
+// Nothing that a crash leaves of a file of ours begins so.
 const layoutWord = "journal "
 
 // readable refuses a file of a layout that only a later version knows: taken for damage, it would be cut.

@@ -59,17 +59,17 @@ type write struct {
 }
 
 // Open opens or creates the journal at path, whose folder must exist, and returns the records of earlier lives, oldest
-// first. Everything that is returned has been synced: an earlier life may have died before it did, and others are told of
-// what is read here. A tail that a crash broke off is cut; a damaged file is kept beside under a name with ".damaged-" and
-// a number, and what stands before the damage counts: see Found. ErrLocked where the journal is in use. agent.ErrNewer where it
-// needs a newer reader: then nothing of it is changed.
+// first. Everything that is returned has been synced: an earlier life may have died before it did, and others are told
+// of what is read here. A tail that a crash broke off is cut; a damaged file is kept beside under a name with
+// ".damaged-" and a number, and what stands before the damage counts: see Found. ErrLocked where the journal is in use.
+// agent.ErrNewer where it needs a newer reader: then nothing of it is changed.
 func Open(path string) (*Journal, []agent.Record, error) {
 	return open(path, realDisk{})
 }
 
-// OpenInto is Open for a history that need not be kept: take gets the records, oldest first and some at a time, while later
-// ones are still being read. It must not keep the History. Nobody may be told of them, and nothing done, before OpenInto has
-// returned; after an error they do not count.
+// OpenInto is Open for a history that need not be kept: take gets the records, oldest first and some at a time, while
+// later ones are still being read. It must not keep the History. Nobody may be told of them, and nothing done, before
+// OpenInto has returned; after an error they do not count.
 func OpenInto(path string, take func(*agent.History)) (*Journal, error) {
 	return openInto(path, realDisk{}, take)
 }
@@ -123,8 +123,8 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// load reads what the disk holds of the file, keeps a copy of a damaged one, cuts what does not count, and syncs what does. An
-// earlier life may have died while writes failed: what it left is written first, or forgotten.
+// load reads what the disk holds of the file, keeps a copy of a damaged one, cuts what does not count, and syncs what
+// does. An earlier life may have died while writes failed: what it left is written first, or forgotten.
 func (j *Journal) load(take func(*agent.History)) error {
 	f, err := j.disk.open(j.path)
 	if err != nil {
@@ -194,9 +194,9 @@ func quarantine(d disk, path string, data io.Reader) (string, error) {
 // found says what Open found.
 func (j *Journal) Found() found { return j.found }
 
-// Persist writes records behind everything else, or instead of everything with Replace, all or none, and calls done once, from
-// a goroutine of the journal's and in the order of the calls, when they are durable or are known not to be. What it owes and
-// refuses is said in package journaltest. The records must not change before done.
+// Persist writes records behind everything else, or instead of everything with Replace, all or none, and calls done
+// once, from a goroutine of the journal's and in the order of the calls, when they are durable or are known not to be.
+// What it owes and refuses is said in package journaltest. The records must not change before done.
 func (j *Journal) Persist(e agent.Persist, done func(error)) {
 	j.enqueue(write{Persist: e, done: done})
 }
@@ -261,8 +261,8 @@ func (j *Journal) perform(batch []write) {
 	}
 }
 
-// take marks what of a batch is refused, because of why, and returns the rest. After a failure only what replaces everything
-// counts, and only from somebody who knows of it: whoever does not believes that what failed is there.
+// take marks what of a batch is refused, because of why, and returns the rest. After a failure only what replaces
+// everything counts, and only from somebody who knows of it: whoever does not believes that what failed is there.
 func (j *Journal) take(batch []write) (taken []write, why error) {
 	broken := j.broken
 	j.taken = j.taken[:0]
@@ -278,8 +278,8 @@ func (j *Journal) take(batch []write) (taken []write, why error) {
 	return j.taken, j.why
 }
 
-// write makes a batch durable. Everything before a Replace rests on the Replace alone, as its content does not matter afterwards;
-// what is behind it goes into the same new file.
+// write makes a batch durable. Everything before a Replace rests on the Replace alone, as its content does not matter
+// afterwards; what is behind it goes into the same new file.
 func (j *Journal) write(batch []write) error {
 	if len(batch) == 0 {
 		return nil

@@ -78,8 +78,8 @@ func same(t testing.TB, got, want []agent.Record) {
 	}
 }
 
-// Goal: what was told is there in the next life, in order, whatever mixture of appending and rewriting wrote it. Method:
-// three lives of one file.
+// Goal: what was told is there in the next life, in order, whatever mixture of appending and rewriting wrote it.
+// Method: three lives of one file.
 func TestLives(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	j, records, err := Open(path)
@@ -119,7 +119,8 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// Goal: writes that wait together share a sync. Method: the disk holds the first sync back until all have been asked for.
+// Goal: writes that wait together share a sync. Method: the disk holds the first sync back until all have been asked
+// for.
 func TestGroupCommit(t *testing.T) {
 	d := &troubled{disk: realDisk{}, entered: make(chan struct{}), release: make(chan struct{})}
 	j, _, err := open(filepath.Join(t.TempDir(), "journal"), d)
@@ -153,8 +154,8 @@ func TestGroupCommit(t *testing.T) {
 	}
 }
 
-// Goal: after any cut at any byte, and any one byte changed in any way, what is read is what an earlier moment of the file
-// held, never anything else, and the file can be written on. Method: exhaustive.
+// Goal: after any cut at any byte, and any one byte changed in any way, what is read is what an earlier moment of the
+// file held, never anything else, and the file can be written on. Method: exhaustive.
 func TestEveryCutAndFlip(t *testing.T) {
 	var data []byte
 	var written [][]agent.Record // after each frame
@@ -204,8 +205,8 @@ func TestEveryCutAndFlip(t *testing.T) {
 	}
 }
 
-// Goal: a damaged file is kept beside, told of, and what stands before the damage lives on. Method: one wrong byte in the
-// second of three frames, then a torn tail, then two more lives.
+// Goal: a damaged file is kept beside, told of, and what stands before the damage lives on. Method: one wrong byte in
+// the second of three frames, then a torn tail, then two more lives.
 func TestQuarantine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	var data []byte
@@ -243,8 +244,8 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// Goal: a record of a kind that nobody knows costs that record only, and is told; it is no damage, as a newer version may have
-// written it.
+// Goal: a record of a kind that nobody knows costs that record only, and is told; it is no damage, as a newer version
+// may have written it.
 func TestUnknownRecord(t *testing.T) {
 	text := lease(1).String() + "\nfuture 1 2 3\n" + lease(2).String() + "\n"
 	data := rehead(3, text)

@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// victim appends numbered records for ever, several at a time, now and then rewrites the file to one record that stands for
-// all before, and prints each number when it is told durable.
+// victim appends numbered records for ever, several at a time, now and then rewrites the file to one record that stands
+// for all before, and prints each number when it is told durable.
 func victim(path string) {
 	j, records, err := Open(path)
 	if err != nil {
@@ -90,8 +90,9 @@ func span(records []agent.Record) (first, last int, err error) {
 	return first, last, nil
 }
 
-// Goal: whatever was told durable is there after kill -9 at any instant, whole writes only. Method: kill a writing process
-// after a random number of its answers, which is a random instant of its next writes; VPPDRILL_KILLS says how often.
+// Goal: whatever was told durable is there after kill -9 at any instant, whole writes only. Method: kill a writing
+// process after a random number of its answers, which is a random instant of its next writes; VPPDRILL_KILLS says how
+// often.
 func TestKill(t *testing.T) {
 	kills := 20
 	if text := os.Getenv("VPPDRILL_KILLS"); text != "" {

@@ -9,13 +9,13 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// pieceSize is how much of a file is worked on at once: some hundred records, which fit into a processor's own cache with
-// their text.
+// pieceSize is how much of a file is worked on at once: some hundred records, which fit into a processor's own cache
+// with their text.
 const pieceSize = 128 << 10
 
-// pipeline reads a file's frames. Several goroutines take turns at reading a piece, then check and parse it, each its own, while
-// whoever calls run gets the records in the file's order. A large node's journal is long, and whoever waits for it answers no
-// request.
+// pipeline reads a file's frames. Several goroutines take turns at reading a piece, then check and parse it, each its
+// own, while whoever calls run gets the records in the file's order. A large node's journal is long, and whoever waits
+// for it answers no request.
 type pipeline struct {
 	file io.ReaderAt
 	size int64

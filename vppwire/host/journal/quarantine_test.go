@@ -11,8 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/journaltest"
 )
 
-// Goal: what a damaged file held is never lost, whenever its next life dies or power goes. Method: every operation of a life's start that fails or
-// at which the process dies, then power that goes, with everything that it may leave.
+// Goal: what a damaged file held is never lost, whenever its next life dies or power goes. Method: every operation of a
+// life's start that fails or at which the process dies, then power that goes, with everything that it may leave.
 func TestQuarantineIsDurable(t *testing.T) {
 	var data []byte
 	for n := range 3 {

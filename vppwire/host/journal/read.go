@@ -20,8 +20,8 @@ type found struct {
 	// Damage is why, where more than a write that was broken off by a crash has happened; nil otherwise. Also set when a
 	// record could not be read: it was left out and the rest counts.
 	Damage error
-	// Unknown are records of kinds that this version does not know: a newer one has written them. They were left out, as those
-	// kinds allow, and are gone with the next rewriting.
+	// Unknown are records of kinds that this version does not know: a newer one has written them. They were left out, as
+	// those kinds allow, and are gone with the next rewriting.
 	Unknown error
 	// Quarantine is the file's copy as it was found, where there is Damage.
 	Quarantine string
@@ -37,8 +37,8 @@ type content struct {
 	unknown error
 }
 
-// read takes frames from the start of a file as long as they count, and gives their records to take, oldest first and some
-// at a time; take must not keep the History. The file is read in pieces of so many bytes. An error is the disk's.
+// read takes frames from the start of a file as long as they count, and gives their records to take, oldest first and
+// some at a time; take must not keep the History. The file is read in pieces of so many bytes. An error is the disk's.
 func read(f io.ReaderAt, size int64, piece int, take func(*agent.History)) (content, error) {
 	p := pipeline{file: f, size: size, room: piece, take: take}
 	if err := p.run(); err != nil {
@@ -72,8 +72,8 @@ func readFull(f io.ReaderAt, b []byte, off int64) error {
 	return err
 }
 
-// judge tells a write that a crash broke off from damage: the former leaves the start of a frame, perhaps filled up with
-// zeros by the file system, and nothing whole behind it.
+// judge tells a write that a crash broke off from damage: the former leaves the start of a frame, perhaps filled up
+// with zeros by the file system, and nothing whole behind it.
 func (c *content) judge(tail []byte, why error) {
 	c.torn = errors.Is(why, errShort) || tail[len(tail)-1] == 0
 	if wholeFrameIn(tail) {
@@ -115,8 +115,8 @@ type piece struct {
 	done       chan struct{}
 }
 
-// fill reads what stands at an offset, up to the end of the last frame that is there as a whole, and returns that end. It
-// looks at headers only. more is false where the file ends, or a frame that cannot count begins.
+// fill reads what stands at an offset, up to the end of the last frame that is there as a whole, and returns that end.
+// It looks at headers only. more is false where the file ends, or a frame that cannot count begins.
 func (p *piece) fill(f io.ReaderAt, at, size int64, room int) (end int64, more bool) {
 	p.at, p.ends, p.err = at, p.ends[:0], nil
 	p.load(f, room, size)
@@ -147,8 +147,8 @@ func (p *piece) load(f io.ReaderAt, room int, size int64) {
 	p.err = readFull(f, p.data, p.at)
 }
 
-// frameSize is how many bytes the frame that data begins with has, or at least has where data ends within its header; false
-// where it has no header, or more than the file has left.
+// frameSize is how many bytes the frame that data begins with has, or at least has where data ends within its header;
+// false where it has no header, or more than the file has left.
 func frameSize(data []byte, left int64) (size int, ok bool) {
 	end := bytes.IndexByte(data[:min(len(data), headerMax)], '\n')
 	if end < 0 {

@@ -77,9 +77,9 @@ func (f *troubledFile) Sync() error {
 	return f.file.Sync()
 }
 
-// Goal: with a disk that fails now and then, what was told durable is there in the next life, a failure fails everything
-// behind it until a Replace, and what was told failed is either there in its place or not at all. Method: random writes
-// against a twin that keeps lists.
+// Goal: with a disk that fails now and then, what was told durable is there in the next life, a failure fails
+// everything behind it until a Replace, and what was told failed is either there in its place or not at all. Method:
+// random writes against a twin that keeps lists.
 func TestFailingDisk(t *testing.T) {
 	folder := t.TempDir()
 	life := 0

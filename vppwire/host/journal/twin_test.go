@@ -166,8 +166,9 @@ func spoil(random *rand.Rand, data []byte) []byte {
 	return data
 }
 
-// Goal: reading in pieces by several goroutines gives what reading one line after the other gives: the same records, the same
-// end, the same verdict. Method: random files, whole, torn and damaged, in pieces from one byte up; the slow twin.
+// Goal: reading in pieces by several goroutines gives what reading one line after the other gives: the same records,
+// the same end, the same verdict. Method: random files, whole, torn and damaged, in pieces from one byte up; the slow
+// twin.
 func TestReadAgreesWithItsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
@@ -184,8 +185,9 @@ func TestReadAgreesWithItsTwin(t *testing.T) {
 	})
 }
 
-// Goal: a disk that fails while it is read, or a file that becomes shorter, ends the reading with an error and leaves no goroutine
-// at work. Method: the failing read is every one in turn; the race detector and the runner see what is left over.
+// Goal: a disk that fails while it is read, or a file that becomes shorter, ends the reading with an error and leaves
+// no goroutine at work. Method: the failing read is every one in turn; the race detector and the runner see what is
+// left over.
 func TestReadFails(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	var data []byte
@@ -224,8 +226,8 @@ func (f *failingReader) ReadAt(b []byte, off int64) (int, error) {
 	return f.Reader.ReadAt(b, off)
 }
 
-// FuzzRead: any bytes at all are read without a panic and as the slow twin reads them, and what counts of them reads the same
-// alone.
+// FuzzRead: any bytes at all are read without a panic and as the slow twin reads them, and what counts of them reads
+// the same alone.
 func FuzzRead(f *testing.F) {
 	var data []byte
 	for n := range 3 {

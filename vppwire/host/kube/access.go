@@ -82,7 +82,8 @@ func ControllerNeeds(leaseNamespace string) []Need {
 	}
 }
 
-// OperatorNeeds are those of an Operator with a lease in this namespace, which answers PoolNodes or gives Node objects their pod CIDRs.
+// OperatorNeeds are those of an Operator with a lease in this namespace, which answers PoolNodes or gives Node objects
+// their pod CIDRs.
 func OperatorNeeds(leaseNamespace string, requested bool) []Need {
 	needs := []Need{
 		{Group: Group, Version: RecordVersion, Resource: RecordResource, Kind: recordKind, Fields: recordFields, Verbs: []string{"get", "list", "create", "update", "delete"}},
@@ -102,9 +103,10 @@ const (
 	changePause = time.Second
 )
 
-// Check asks the server whether this program may do what it needs, and has what it needs; ErrNotReady names the first thing
-// that is missing and the command that mends it, ErrUnauthorized says that its credentials are refused, and what renews them. A server that does
-// not answer is no error: a dataplane outlives it. mend is what gives the cluster and the account what is needed; empty: the manifests.
+// Check asks the server whether this program may do what it needs, and has what it needs; ErrNotReady names the first
+// thing that is missing and the command that mends it, ErrUnauthorized says that its credentials are refused, and what
+// renews them. A server that does not answer is no error: a dataplane outlives it. mend is what gives the cluster and
+// the account what is needed; empty: the manifests.
 func (c *Connection) Check(ctx context.Context, needs []Need, mend string) (err error) {
 	ctx, cancel := context.WithTimeout(logged(ctx, c.log), answerTime)
 	defer cancel()
@@ -120,8 +122,8 @@ func (c *Connection) Check(ctx context.Context, needs []Need, mend string) (err 
 	}
 }
 
-// KeepRights returns what Check says once the server has refused something and, so much later, a right is missing still; nil when ctx ends. A server
-// that has just started forbids for a moment what it allows.
+// KeepRights returns what Check says once the server has refused something and, so much later, a right is missing
+// still; nil when ctx ends. A server that has just started forbids for a moment what it allows.
 func (c *Connection) KeepRights(ctx context.Context, needs []Need, patience time.Duration) error {
 	for {
 		select {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// clock tells a time that never goes back, and that goes on while the machine sleeps: Linux's monotonic clock, which Go compares
-// times by, does not, and a leader that slept would go on leading as if nothing had happened. A wall clock that is set ahead
-// counts like a sleep: at worst somebody stops leading until the next renewal.
+// clock tells a time that never goes back, and that goes on while the machine sleeps: Linux's monotonic clock, which Go
+// compares times by, does not, and a leader that slept would go on leading as if nothing had happened. A wall clock
+// that is set ahead counts like a sleep: at worst somebody stops leading until the next renewal.
 type clock struct {
 	mu   sync.Mutex
 	base time.Time
@@ -15,8 +15,8 @@ type clock struct {
 	slept time.Duration
 }
 
-// sleepMin is what the two clocks may differ by without a sleep: more than the drift between two corrections, and less than
-// anything that matters to a lease.
+// sleepMin is what the two clocks may differ by without a sleep: more than the drift between two corrections, and less
+// than anything that matters to a lease.
 const sleepMin = 50 * time.Millisecond
 
 func newClock() clock { return clock{base: time.Now()} }

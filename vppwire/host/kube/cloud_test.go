@@ -45,7 +45,8 @@ func (c *cloud) AddAlias(_ context.Context, node, _ string, cidr netip.Prefix) e
 
 func gce(n *v1.Node) { n.Spec.ProviderID = "gce://project/zone/" + n.Name }
 
-// Goal: what the cloud gave a node is written into it, and its network counts as available. Method: a cloud that knows an alias.
+// Goal: what the cloud gave a node is written into it, and its network counts as available. Method: a cloud that knows
+// an alias.
 func TestCloudAllocator(t *testing.T) {
 	s := newServer(t)
 	client, _ := s.dial(t)
@@ -90,8 +91,8 @@ func TestNoCloud(t *testing.T) {
 	}
 }
 
-// Goal: a controller that keeps cluster and cloud the same is told the nodes first, and tells both. Method: a node with an alias
-// that the cluster does not know, and one with nothing.
+// Goal: a controller that keeps cluster and cloud the same is told the nodes first, and tells both. Method: a node with
+// an alias that the cluster does not know, and one with nothing.
 func TestController(t *testing.T) {
 	s := newServer(t)
 	client, _ := s.dial(t)

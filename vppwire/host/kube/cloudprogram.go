@@ -11,13 +11,15 @@ import (
 	"time"
 )
 
-// CloudProgram is a Cloud behind a program, such as a script around a cloud's own command line. It is run for each request, as
+// CloudProgram is a Cloud behind a program, such as a script around a cloud's own command line. It is run for each
+// request, as
 //
 //	PROGRAM aliases NODE PROVIDER-ID            prints the alias ranges of the machine's first interface, one a line
 //	PROGRAM add-alias NODE PROVIDER-ID CIDR     adds one; one that is there already is none the worse
 //
-// and says by its exit code what became of it: 0 done, 2 refused, so that nothing was done and nothing will be, anything else unknown. What it
-// prints to its standard error is told. A request that takes too long ends the program, and counts as unknown.
+// and says by its exit code what became of it: 0 done, 2 refused, so that nothing was done and nothing will be,
+// anything else unknown. What it prints to its standard error is told. A request that takes too long ends the program,
+// and counts as unknown.
 type CloudProgram string
 
 // refusedCode is what a program ends with that has done nothing.

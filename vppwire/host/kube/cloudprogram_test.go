@@ -37,7 +37,8 @@ esac
 	return kube.CloudProgram(path), dir
 }
 
-// Goal: a program's answer, its refusal, its failure and its silence are what they are. Method: a script with a node for each.
+// Goal: a program's answer, its refusal, its failure and its silence are what they are. Method: a script with a node
+// for each.
 func TestCloudProgram(t *testing.T) {
 	p, _ := cloudScript(t)
 	ctx := t.Context()
@@ -66,8 +67,8 @@ func TestCloudProgram(t *testing.T) {
 	}
 }
 
-// Goal: each cloud type works through a program: what the cloud has comes to the nodes, or what the nodes have to the cloud. Method: a node
-// that the cloud knows, and one that only the cluster knows.
+// Goal: each cloud type works through a program: what the cloud has comes to the nodes, or what the nodes have to the
+// cloud. Method: a node that the cloud knows, and one that only the cluster knows.
 func TestCloudProgramTypes(t *testing.T) {
 	for _, kind := range []nodeipam.CIDRAllocatorType{nodeipam.CloudAllocatorType, nodeipam.IPAMFromCloudAllocatorType, nodeipam.IPAMFromClusterAllocatorType} {
 		t.Run(string(kind), func(t *testing.T) {

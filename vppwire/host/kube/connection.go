@@ -30,7 +30,8 @@ type Connection struct {
 	look string
 }
 
-// A program's own limits beside the server's. client-go's default of 5 requests a second holds up nodes that are claimed together.
+// A program's own limits beside the server's. client-go's default of 5 requests a second holds up nodes that are
+// claimed together.
 const (
 	clientQPS   = 50
 	clientBurst = 100
@@ -39,8 +40,8 @@ const (
 // ErrNoCluster: there is nothing that says which API server is meant.
 var ErrNoCluster = errors.New("no API server is named: --kubeconfig FILE, or run in a pod with a service account")
 
-// Dial reads which API server to use, from a kubeconfig, or where that is empty from the pod that this process runs in. It does not
-// wait for the server. userAgent names this program to it.
+// Dial reads which API server to use, from a kubeconfig, or where that is empty from the pod that this process runs in.
+// It does not wait for the server. userAgent names this program to it.
 func Dial(kubeconfig, userAgent string, log *slog.Logger) (*Connection, error) {
 	var cfg *rest.Config
 	var err error
@@ -134,8 +135,8 @@ func (c *Connection) Driver(cfg Config) (*Driver, error) {
 	return New(cfg)
 }
 
-// Events returns what records an agent's events about its node and its pods until ctx ends. It does not block; what the server does
-// not take is lost.
+// Events returns what records an agent's events about its node and its pods until ctx ends. It does not block; what the
+// server does not take is lost.
 func (c *Connection) Events(ctx context.Context, node string) func(agent.Log) {
 	e := newEvents(logged(ctx, c.log), c.client, v1.EventSource{Component: "vppdrill-agent", Host: node}, c.log)
 	context.AfterFunc(ctx, e.stop)
@@ -156,8 +157,8 @@ func (c *Connection) Events(ctx context.Context, node string) func(agent.Log) {
 // answerTime is how long an API server may take to say what a program may do.
 const answerTime = 10 * time.Second
 
-// silent: an API server that does not answer now has said nothing; whoever was told so goes on and waits for it. One that does not know who asks
-// has answered.
+// silent: an API server that does not answer now has said nothing; whoever was told so goes on and waits for it. One
+// that does not know who asks has answered.
 func (c *Connection) silent(what string, err error) error {
 	if statusCode(err) == http.StatusUnauthorized {
 		return c.unauthorized()

@@ -32,8 +32,8 @@ func connected(t *testing.T, url string) *kube.Connection {
 	return c
 }
 
-// Goal: what an account may not do, and what the cluster does not serve, is told before anything begins, by its name and with what
-// mends it; a server that does not answer is waited for by others.
+// Goal: what an account may not do, and what the cluster does not serve, is told before anything begins, by its name
+// and with what mends it; a server that does not answer is waited for by others.
 func TestCheck(t *testing.T) {
 	s := newServer(t)
 	c := connected(t, s.http.URL)
@@ -67,8 +67,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Goal: a right that is taken away while a program runs is told with what mends it; one that comes back in time is not, and neither is what nobody
-// refused. Method: a server that refuses, and says of rights what it is told.
+// Goal: a right that is taken away while a program runs is told with what mends it; one that comes back in time is not,
+// and neither is what nobody refused. Method: a server that refuses, and says of rights what it is told.
 func TestKeepRights(t *testing.T) {
 	s := newServer(t)
 	c := connected(t, s.http.URL)

@@ -49,8 +49,9 @@ func (c *Connection) unauthorized() error {
 	return fmt.Errorf("%w, %s", ErrUnauthorized, c.refusals.credentials)
 }
 
-// Explain says of an error that comes of refused credentials whose they are and what mends that, of a certificate that does not count at this machine's
-// time what that may come of, and of a server that does not answer which command shows how it fares; others it leaves as they are.
+// Explain says of an error that comes of refused credentials whose they are and what mends that, of a certificate that
+// does not count at this machine's time what that may come of, and of a server that does not answer which command shows
+// how it fares; others it leaves as they are.
 func (c *Connection) Explain(err error) error {
 	if statusCode(err) == http.StatusUnauthorized && !errors.Is(err, ErrUnauthorized) {
 		return fmt.Errorf("%w: %w", err, c.unauthorized())
@@ -81,7 +82,8 @@ func (c *Connection) reviewsForbidden() error {
 	return fmt.Errorf("%w: this program's account may not create selfsubjectaccessreviews.authorization.k8s.io, as all that have credentials may by default: %s", ErrNotReady, mendReviews)
 }
 
-// refusals tell when the server does not know any more who asks, and when it does again. Whoever runs goes on asking: tokens are renewed.
+// refusals tell when the server does not know any more who asks, and when it does again. Whoever runs goes on asking:
+// tokens are renewed.
 type refusals struct {
 	next        http.RoundTripper
 	log         *slog.Logger
@@ -109,7 +111,8 @@ func (r *refusals) RoundTrip(q *http.Request) (*http.Response, error) {
 			case r.forbidden <- struct{}{}:
 			default: // it is known
 			}
-		case code != http.StatusTooManyRequests && code < http.StatusInternalServerError: // those may come before anybody has looked who asks
+		case code != http.StatusTooManyRequests && code < http.StatusInternalServerError:
+			// those may come before anybody has looked who asks
 			r.saw(false)
 		}
 	}
@@ -137,7 +140,8 @@ func (r *refusals) say() {
 	}
 }
 
-// TellRefusals has the log told from now on when the server refuses this program's credentials, and when it takes them again.
+// TellRefusals has the log told from now on when the server refuses this program's credentials, and when it takes them
+// again.
 func (c *Connection) TellRefusals() {
 	c.refusals.mu.Lock()
 	defer c.refusals.mu.Unlock()

@@ -16,9 +16,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
-// Goal: whoever asks with credentials that are refused is told which they are and what renews them, never what they are; one that runs logs it
-// once, shows it for as long as it lasts, and logs when it is over. Method: kubeconfigs with each kind of credentials, and a server that refuses
-// them or takes them.
+// Goal: whoever asks with credentials that are refused is told which they are and what renews them, never what they
+// are; one that runs logs it once, shows it for as long as it lasts, and logs when it is over. Method: kubeconfigs with
+// each kind of credentials, and a server that refuses them or takes them.
 func TestRefusedCredentials(t *testing.T) {
 	const secret = "s3cr3t"
 	for what, c := range map[string]struct{ user, want string }{ // in any order: each by itself
@@ -93,7 +93,8 @@ func refusedAs(t *testing.T, user, config, want, secret string) {
 	}
 }
 
-// Goal: an account that may not even ask what it may do is told apart from nobody at all, and each is told what mends it.
+// Goal: an account that may not even ask what it may do is told apart from nobody at all, and each is told what mends
+// it.
 func TestReviewsForbidden(t *testing.T) {
 	for user, want := range map[string][]string{
 		"":         {"lets nobody in without credentials (403 Forbidden), of which ", ": kubectl config set-credentials"},

@@ -16,8 +16,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 )
 
-// Cloud is where cloud allocators read and write alias ranges. An error that wraps ErrRefused says that nothing was done and
-// nothing will be; any other leaves it open. Its methods are called from many goroutines.
+// Cloud is where cloud allocators read and write alias ranges. An error that wraps ErrRefused says that nothing was
+// done and nothing will be; any other leaves it open. Its methods are called from many goroutines.
 type Cloud interface {
 	// Aliases lists the alias ranges of the first interface of the machine with that provider ID.
 	Aliases(ctx context.Context, node, providerID string) ([]string, error)
@@ -35,13 +35,14 @@ var (
 
 // Config is what a Driver needs. Client is needed.
 type Config struct {
-	// Client needs what ControllerNeeds says. Its QPS bounds how fast nodes are served; client-go's default of 5 a second is too few for large clusters.
+	// Client needs what ControllerNeeds says. Its QPS bounds how fast nodes are served; client-go's default of 5 a second
+	// is too few for large clusters.
 	Client kubernetes.Interface
 	// Flags say which controller to run, as the controller manager's do; Provider is the cloud that cloud types need.
 	Flags    nodeipam.Flags
 	Provider nodeipam.CloudProvider
-	// New makes the controller of one term, each time that this process begins to lead, for what Flags cannot say; nil makes what
-	// Flags ask for. It should list the nodes by itself, as those of nodeipam.New do.
+	// New makes the controller of one term, each time that this process begins to lead, for what Flags cannot say; nil
+	// makes what Flags ask for. It should list the nodes by itself, as those of nodeipam.New do.
 	New func() (nodeipam.Machine, error)
 	// Cloud is needed by all types but RangeAllocator; nil refuses their requests with ErrNoCloud.
 	Cloud Cloud
@@ -105,8 +106,9 @@ func New(cfg Config) (*Driver, error) {
 	return &Driver{cfg: cfg, log: cfg.Log, clock: newClock(), asks: make(chan func(*term)), ended: make(chan struct{})}, nil
 }
 
-// Run leads whenever it can until ctx ends, which is no error, or until a controller gives up or should not go on: ErrRival, ErrNotReady, ErrSilent. A lease that is held is given
-// back at the end, which takes up to the lease's RenewDeadline when the server does not answer. Run is called once.
+// Run leads whenever it can until ctx ends, which is no error, or until a controller gives up or should not go on:
+// ErrRival, ErrNotReady, ErrSilent. A lease that is held is given back at the end, which takes up to the lease's
+// RenewDeadline when the server does not answer. Run is called once.
 func (d *Driver) Run(ctx context.Context) error {
 	defer close(d.ended)
 	ctx = logged(ctx, d.log)
@@ -129,14 +131,15 @@ func logged(ctx context.Context, log *slog.Logger) context.Context {
 	return klog.NewContext(ctx, logr.FromSlogHandler(log.Handler()))
 }
 
-// Ask runs look on the goroutine that owns the controller, between two of its steps; while this process does not lead, Ask waits.
-// look must not keep the Machine, change it or wait for anything. ErrStopped when there is no such goroutine any more.
+// Ask runs look on the goroutine that owns the controller, between two of its steps; while this process does not lead,
+// Ask waits. look must not keep the Machine, change it or wait for anything. ErrStopped when there is no such goroutine
+// any more.
 func (d *Driver) Ask(ctx context.Context, look func(nodeipam.Machine)) error {
 	return d.ask(ctx, func(t *term) { look(t.machine) })
 }
 
-// Tell gives the controller an event, ClusterCIDRAdded for one; while this process does not lead, Tell waits. The controllers of
-// later terms are not told: Config.New has to know by itself.
+// Tell gives the controller an event, ClusterCIDRAdded for one; while this process does not lead, Tell waits. The
+// controllers of later terms are not told: Config.New has to know by itself.
 func (d *Driver) Tell(ctx context.Context, ev nodeipam.Event) error {
 	return d.ask(ctx, func(t *term) { t.step(ev) })
 }

@@ -83,8 +83,8 @@ func (s *server) whole(t testing.TB) {
 	}
 }
 
-// Goal: nodes get blocks of both families; when there are none left, an event says so once; a deleted node's block goes to who
-// waits; a node that comes again under its name is another one. Method: the life of a small cluster.
+// Goal: nodes get blocks of both families; when there are none left, an event says so once; a deleted node's block goes
+// to who waits; a node that comes again under its name is another one. Method: the life of a small cluster.
 func TestNodes(t *testing.T) {
 	s := newServer(t)
 	client, _ := s.dial(t)
@@ -129,8 +129,9 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// Goal: what happens while nobody watches is found out by a list: blocks of nodes that went are free, those of nodes that came
-// with pod CIDRs are not. Method: a history that is forgotten, with and without streamed lists; a range without a spare block.
+// Goal: what happens while nobody watches is found out by a list: blocks of nodes that went are free, those of nodes
+// that came with pod CIDRs are not. Method: a history that is forgotten, with and without streamed lists; a range
+// without a spare block.
 func TestGap(t *testing.T) {
 	for _, streams := range []bool{true, false} {
 		t.Run(fmt.Sprintf("streams=%t", streams), func(t *testing.T) {
@@ -154,7 +155,8 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// Goal: a PATCH whose answer is lost is neither repeated nor forgotten. Method: every first PATCH of a node loses its answer.
+// Goal: a PATCH whose answer is lost is neither repeated nor forgotten. Method: every first PATCH of a node loses its
+// answer.
 func TestLostAnswers(t *testing.T) {
 	s := newServer(t)
 	client, w := s.dial(t)

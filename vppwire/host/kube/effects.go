@@ -88,8 +88,8 @@ func (t *term) node(id uint64, request func(context.Context) (*v1.Node, error)) 
 	})
 }
 
-// patch changes a node, once: client-go would repeat a PATCH that a server answers with 5xx and Retry-After, and tell what
-// became of the last try alone.
+// patch changes a node, once: client-go would repeat a PATCH that a server answers with 5xx and Retry-After, and tell
+// what became of the last try alone.
 func (t *term) patch(id uint64, name string, p patch, subresource ...string) {
 	t.node(id, func(ctx context.Context) (*v1.Node, error) {
 		n := new(v1.Node)

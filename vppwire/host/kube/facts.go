@@ -24,11 +24,13 @@ type FactsConfig struct {
 	Client kubernetes.Interface
 	// Node is the agent's own node.
 	Node string
-	// PoolsNamespace and PoolsName name the ConfigMap with the address ranges, PoolsName alone the IPAMConfig. Both empty: there is none.
+	// PoolsNamespace and PoolsName name the ConfigMap with the address ranges, PoolsName alone the IPAMConfig. Both empty:
+	// there is none.
 	PoolsNamespace, PoolsName string
 	// Services: services and their slices are told too.
 	Services bool
-	// Pools, where set, is whose blocks the agent is told as its own Node's pod CIDRs; what Node objects say is passed over.
+	// Pools, where set, is whose blocks the agent is told as its own Node's pod CIDRs; what Node objects say is passed
+	// over.
 	Pools *Requester
 	// Events is told what operators should see: ranges that are refused; nil: nobody.
 	Events func(agent.Log)
@@ -169,9 +171,9 @@ func (f *Facts) followNodes(ctx context.Context, say func(...agent.Event)) {
 	}
 }
 
-// AgentLabel with the value AgentNone says of a node that no agent runs on it: a control plane, or a machine without VPP. Other nodes
-// neither wait for its record nor count it among their peers. A node that had an agent and gets the label counts as gone. Of a Service it says
-// that agents leave it to kube-proxy.
+// AgentLabel with the value AgentNone says of a node that no agent runs on it: a control plane, or a machine without
+// VPP. Other nodes neither wait for its record nor count it among their peers. A node that had an agent and gets the
+// label counts as gone. Of a Service it says that agents leave it to kube-proxy.
 const (
 	AgentLabel = "vppdrill.github.io/agent"
 	AgentNone  = "none"
@@ -252,7 +254,8 @@ func (f *Facts) gone(n *v1.Node, say func(...agent.Event)) {
 	say(agent.NodeGone{Name: n.Name, UID: string(n.UID)})
 }
 
-// read is what an agent looks at of a Node. A pod CIDR or address that cannot be read is left out: the node exists all the same.
+// read is what an agent looks at of a Node. A pod CIDR or address that cannot be read is left out: the node exists all
+// the same.
 func (f *Facts) read(n *v1.Node) agent.NodeSeen {
 	seen := agent.NodeSeen{Name: n.Name, UID: string(n.UID), Zone: n.Labels[v1.LabelTopologyZone]}
 	if f.cfg.Pools != nil {

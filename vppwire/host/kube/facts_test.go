@@ -68,8 +68,8 @@ func pools(text string) v1.ConfigMap {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "ranges"}, Data: map[string]string{kube.PoolsKey: text}}
 }
 
-// Goal: an agent hears of every node, then that these were all, then of its own pods; of changes that matter to it and no others; of
-// a node that came again as of another one; and after a gap, or when it asks, of everything again.
+// Goal: an agent hears of every node, then that these were all, then of its own pods; of changes that matter to it and
+// no others; of a node that came again as of another one; and after a gap, or when it asks, of everything again.
 func TestFacts(t *testing.T) {
 	for _, streams := range []bool{true, false} {
 		t.Run(fmt.Sprintf("streams=%t", streams), func(t *testing.T) { facts(t, streams) })
@@ -159,9 +159,9 @@ func TestPools(t *testing.T) {
 	generation(3)
 }
 
-// Goal: the ranges come from the one IPAMConfig that was named, each change of it under the object's next generation and nothing else as one;
-// what cannot be is left alone and told as an event, and so is an object that was made anew without a higher generation. Method: the same as
-// with the ConfigMap, by what is told and by events.
+// Goal: the ranges come from the one IPAMConfig that was named, each change of it under the object's next generation
+// and nothing else as one; what cannot be is left alone and told as an event, and so is an object that was made anew
+// without a higher generation. Method: the same as with the ConfigMap, by what is told and by events.
 func TestIPAMConfig(t *testing.T) {
 	s := newServer(t)
 	client, _ := s.dial(t)

@@ -22,7 +22,8 @@ type object interface {
 	metav1.Object
 }
 
-// sink takes what a Reflector reads, in its order, from one goroutine. It is a cache.ReflectorStore that stores nothing.
+// sink takes what a Reflector reads, in its order, from one goroutine. It is a cache.ReflectorStore that stores
+// nothing.
 type sink[T object] struct {
 	// asked is called when a list is asked for; nil: nobody wants to know.
 	asked func()
@@ -70,8 +71,8 @@ type kindClient[L runtime.Object] interface {
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 }
 
-// follow tells everything that exists and then every change until ctx ends, and lists again after each gap. Only objects that the
-// field selector chooses are told; empty chooses all.
+// follow tells everything that exists and then every change until ctx ends, and lists again after each gap. Only
+// objects that the field selector chooses are told; empty chooses all.
 func follow[T object, L runtime.Object](ctx context.Context, client kubernetes.Interface, kind kindClient[L], selector string, example T, to sink[T]) {
 	lists := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {

@@ -23,10 +23,11 @@ type Lease struct {
 	// Duration is how long others wait after they saw the lease renewed last: whole seconds, as the Lease holds them.
 	// RenewDeadline is how long a leader leads after it began to renew last, RetryPeriod the pause between tries.
 	Duration, RenewDeadline, RetryPeriod time.Duration
-	// Silence is how long nothing may come of requests for the lease until this process ends with ErrSilent, counted from the first of them; 0: Duration.
+	// Silence is how long nothing may come of requests for the lease until this process ends with ErrSilent, counted from
+	// the first of them; 0: Duration.
 	Silence time.Duration
-	// Writes is what its holder alone may write, WritesPodCIDRs and WritesLedger: who does so by another lease is looked for, and this process ends
-	// with ErrRival where there is one. Empty: nobody is looked for.
+	// Writes is what its holder alone may write, WritesPodCIDRs and WritesLedger: who does so by another lease is looked
+	// for, and this process ends with ErrRival where there is one. Empty: nobody is looked for.
 	Writes []string
 	// Standing is told how this process fares; nil: nobody asks it.
 	Standing *Standing
@@ -101,8 +102,9 @@ type electorate struct {
 	log    *slog.Logger
 }
 
-// elect waits for the lease, has a term served until it ends or the lease is lost, and gives the lease back once nothing of the term is left. Its error
-// is the term's, or why this process should not stand again: ErrRival, ErrNotReady, ErrSilent.
+// elect waits for the lease, has a term served until it ends or the lease is lost, and gives the lease back once
+// nothing of the term is left. Its error is the term's, or why this process should not stand again: ErrRival,
+// ErrNotReady, ErrSilent.
 func (e electorate) elect(ctx context.Context, serve func(context.Context, *lock) error) error {
 	if err := e.alone(ctx); err != nil {
 		return err
@@ -201,8 +203,9 @@ func (l *lock) Create(ctx context.Context, record resourcelock.LeaderElectionRec
 	return l.write(ctx, record, l.Interface.Create)
 }
 
-// Update implements resourcelock.Interface. It does not give back what is another's: client-go's elector reads the lease before it
-// gives it back, and looks at what it knew before instead, which is old when the lease was lost for want of an answer.
+// Update implements resourcelock.Interface. It does not give back what is another's: client-go's elector reads the
+// lease before it gives it back, and looks at what it knew before instead, which is old when the lease was lost for
+// want of an answer.
 func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if record.HolderIdentity == "" && l.holder != l.Identity() {
 		return fmt.Errorf("lease %s is held by %q now", l.Describe(), l.holder)
@@ -239,8 +242,8 @@ func (l *lock) leadsUntil() time.Time {
 	return l.until
 }
 
-// answered notes what became of a request about the lease. A namespace that is not there comes of nobody's waiting, and who waited for a server that is
-// silent ends as leaders do that lose their lease: the controller manager, operators.
+// answered notes what became of a request about the lease. A namespace that is not there comes of nobody's waiting, and
+// who waited for a server that is silent ends as leaders do that lose their lease: the controller manager, operators.
 func (l *lock) answered(holder string, err error) {
 	why := l.standing.heardOf(holder, err)
 	if namespace := namespaceOf(err); namespace != "" {

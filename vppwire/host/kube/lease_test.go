@@ -21,7 +21,8 @@ import (
 
 var metav1ListAll = metav1.ListOptions{}
 
-// shortLease is short, and long enough for a loaded machine to renew; who stands for it bears with a silent server for as long as tests last.
+// shortLease is short, and long enough for a loaded machine to renew; who stands for it bears with a silent server for
+// as long as tests last.
 func shortLease(identity string) *kube.Lease {
 	return &kube.Lease{Namespace: "kube-system", Name: "node-ipam", Identity: identity, Duration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 200 * time.Millisecond, Silence: time.Hour}
 }
@@ -34,8 +35,8 @@ func (s *server) holder() string {
 	return name
 }
 
-// Goal: the second process leads when the first one is cut off, not before, and when it gives the lease back; a leader that was cut
-// off does not give back what is another's. Method: two drivers, one of them behind a broken wire.
+// Goal: the second process leads when the first one is cut off, not before, and when it gives the lease back; a leader
+// that was cut off does not give back what is another's. Method: two drivers, one of them behind a broken wire.
 func TestLease(t *testing.T) {
 	s := newServer(t)
 	one, wireOne := s.dial(t)
@@ -62,8 +63,8 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// Goal: whoever leads and whoever waits ends once the server has been silent for long, with one line that names the lease, and does not for one answer that
-// stays away. Method: drivers and an operator whose server vanishes.
+// Goal: whoever leads and whoever waits ends once the server has been silent for long, with one line that names the
+// lease, and does not for one answer that stays away. Method: drivers and an operator whose server vanishes.
 func TestSilentServer(t *testing.T) {
 	stand := func(identity string) *kube.Lease {
 		lease := shortLease(identity)
@@ -122,8 +123,9 @@ func TestSilentServer(t *testing.T) {
 	}
 }
 
-// Goal: what a leader asked for cannot be done any more once another one has given the block away. Method: the first leader's PATCH
-// arrives late, at a node that the second one has not served yet, with a block that another node has got meanwhile.
+// Goal: what a leader asked for cannot be done any more once another one has given the block away. Method: the first
+// leader's PATCH arrives late, at a node that the second one has not served yet, with a block that another node has got
+// meanwhile.
 func TestLateRequest(t *testing.T) {
 	s := newServer(t)
 	one, wireOne := s.dial(t)
@@ -172,9 +174,10 @@ func TestBadLease(t *testing.T) {
 	}
 }
 
-// Goal: whatever is lost and whoever leads, no two nodes ever hold overlapping pod CIDRs at the server, and everybody is served in
-// the end. Method: nodes come, go and come again under their names while three candidates lose requests and answers, have some
-// arrive much later, and are cut off by turns; the server judges every write; seeds are fixed, interleavings are not.
+// Goal: whatever is lost and whoever leads, no two nodes ever hold overlapping pod CIDRs at the server, and everybody
+// is served in the end. Method: nodes come, go and come again under their names while three candidates lose requests
+// and answers, have some arrive much later, and are cut off by turns; the server judges every write; seeds are fixed,
+// interleavings are not.
 func TestChurn(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { churn(t, seed) })

@@ -55,8 +55,8 @@ func (s *server) unique(t *testing.T, names ...string) {
 	}
 }
 
-// Goal: the ledger is no longer than what it says, however long nodes come and go, and each leader goes on where the last one ended. Method: a small
-// slack, many nodes one after the other, one that stays, and another leader.
+// Goal: the ledger is no longer than what it says, however long nodes come and go, and each leader goes on where the
+// last one ended. Method: a small slack, many nodes one after the other, one that stays, and another leader.
 func TestLedgerIsBegunAnew(t *testing.T) {
 	s := newServer(t)
 	client, _ := s.dial(t)
@@ -82,8 +82,9 @@ func TestLedgerIsBegunAnew(t *testing.T) {
 	}
 }
 
-// Goal: a leader that was deposed and comes back appends nothing that counts, also where the entry that it would append is deleted by now. Method:
-// one that is cut off while another gives its free blocks away and begins the ledger anew, again and again; then it hears of a node first.
+// Goal: a leader that was deposed and comes back appends nothing that counts, also where the entry that it would append
+// is deleted by now. Method: one that is cut off while another gives its free blocks away and begins the ledger anew,
+// again and again; then it hears of a node first.
 func TestDeposedBehindNewLedger(t *testing.T) {
 	s := newServer(t)
 	old, wire := s.dial(t)

@@ -45,8 +45,8 @@ func onPaper() *Standing {
 	return s
 }
 
-// Goal: a leader leads from when it began to renew, not longer because of a renewal without an answer; it gives back its own
-// lease and nobody else's. Method: the lock between client-go's elector and a lease on paper.
+// Goal: a leader leads from when it began to renew, not longer because of a renewal without an answer; it gives back
+// its own lease and nobody else's. Method: the lock between client-go's elector and a lease on paper.
 func TestLock(t *testing.T) {
 	ctx := t.Context()
 	p, c := &paper{}, newClock()
@@ -80,8 +80,8 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// Goal: a leader that has lost its lease and does not end is not alive, whoever leads since. Method: an election of a term that does not hear, on a
-// lease on paper that cannot be renewed.
+// Goal: a leader that has lost its lease and does not end is not alive, whoever leads since. Method: an election of a
+// term that does not hear, on a lease on paper that cannot be renewed.
 func TestNotAlive(t *testing.T) {
 	standing := &Standing{election: leaderelection.NewLeaderHealthzAdaptor(0), clock: newClock()}
 	lease, err := Lease{Namespace: "a", Name: "b", Identity: "we", Duration: 2 * time.Second, RenewDeadline: time.Second, RetryPeriod: 100 * time.Millisecond, Standing: standing, Silence: time.Hour}.complete()

@@ -10,8 +10,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
-// Goal: a node whose pods are refused for want of addresses says so at once, not with each of the kubelet's repetitions, again while it lasts, and with
-// patience only when it lasts; other refusals and an address that is given say nothing. Method: answers at seconds.
+// Goal: a node whose pods are refused for want of addresses says so at once, not with each of the kubelet's
+// repetitions, again while it lasts, and with patience only when it lasts; other refusals and an address that is given
+// say nothing. Method: answers at seconds.
 func TestNoAddress(t *testing.T) {
 	none := agent.Answer{Code: agent.CodeTryAgain, Message: "no address is free", Exhausted: true}
 	given := agent.Answer{Code: agent.CodeOK, Result: agent.Attachment{Addr: netip.MustParsePrefix("10.1.1.2/32")}}

@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 )
 
-// TouchAnnotation is written on nodes without pod CIDRs by each new leader. Its value means nothing and is new each time: a write
-// that changes nothing would leave the resourceVersion as it is.
+// TouchAnnotation is written on nodes without pod CIDRs by each new leader. Its value means nothing and is new each
+// time: a write that changes nothing would leave the resourceVersion as it is.
 const TouchAnnotation = "vppdrill/node-ipam-touched"
 
 // kubeNode is what controllers look at of a Node. It shares the object's maps and slices, which nobody changes.

@@ -14,7 +14,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// contiv's custom resource for what is special about a node: its name is the node's. fixtures/kubernetes/base/crd.yaml defines it.
+// contiv's custom resource for what is special about a node: its name is the node's. fixtures/kubernetes/base/crd.yaml
+// defines it.
 const (
 	NodeConfigGroup    = "nodeconfig.contiv.vpp"
 	NodeConfigVersion  = "v1"
@@ -23,8 +24,8 @@ const (
 	nodeConfigsPath = "/apis/" + NodeConfigGroup + "/" + NodeConfigVersion + "/" + NodeConfigResource
 )
 
-// NodeConfigs are the NodeConfig resources at one moment, in order of nodes. Bad are those that cannot be read, by node, with the reason: nobody
-// knows what they say, and what was known of their nodes stays.
+// NodeConfigs are the NodeConfig resources at one moment, in order of nodes. Bad are those that cannot be read, by
+// node, with the reason: nobody knows what they say, and what was known of their nodes stays.
 type NodeConfigs struct {
 	List []agent.NodeConfig
 	Bad  map[string]error

@@ -26,8 +26,9 @@ func shownConfigs(c kube.NodeConfigs) (lines []string) {
 	return lines
 }
 
-// Goal: what the resources say is told as a whole, at the start, after each change and after a gap; one that cannot be read is told as that, and
-// takes nothing else with it; a cluster that does not have the kind has none. Method: the stand-in of an API server.
+// Goal: what the resources say is told as a whole, at the start, after each change and after a gap; one that cannot be
+// read is told as that, and takes nothing else with it; a cluster that does not have the kind has none. Method: the
+// stand-in of an API server.
 func TestNodeConfigs(t *testing.T) {
 	s := newServer(t)
 	c := connected(t, s.http.URL)

@@ -21,9 +21,11 @@ type OperatorConfig struct {
 	New func() (cilium.Pools, error)
 	// Requested: nodes ask in PoolNodes, and are answered there; otherwise each Node object gets its pod CIDRs, once.
 	Requested bool
-	// Lease is what leaders hold; nil: this process leads for as long as it runs. Two that lead do no harm: the ledger takes entries of one.
+	// Lease is what leaders hold; nil: this process leads for as long as it runs. Two that lead do no harm: the ledger
+	// takes entries of one.
 	Lease *Lease
-	// LedgerSlack is how many entries the ledger may have beyond twice those that it needs, before it is begun anew; 0 is 128.
+	// LedgerSlack is how many entries the ledger may have beyond twice those that it needs, before it is begun anew; 0 is
+	// 128.
 	LedgerSlack int
 	// RequestTimeout is how long a request may go unanswered; 0 is 10 s.
 	RequestTimeout time.Duration
@@ -31,8 +33,9 @@ type OperatorConfig struct {
 	Log *slog.Logger
 }
 
-// Operator gives nodes blocks of pools as cilium-operator does in modes cluster-pool and multi-pool. Who holds what is a ledger among the
-// records of node IDs, an object for each entry: one is appended before any node is shown what it says, and who cannot append does not lead.
+// Operator gives nodes blocks of pools as cilium-operator does in modes cluster-pool and multi-pool. Who holds what is
+// a ledger among the records of node IDs, an object for each entry: one is appended before any node is shown what it
+// says, and who cannot append does not lead.
 type Operator struct {
 	cfg   OperatorConfig
 	clock clock
@@ -65,7 +68,8 @@ func NewOperator(cfg OperatorConfig) (*Operator, error) {
 	return &Operator{cfg: cfg, clock: newClock()}, nil
 }
 
-// Run leads whenever it can until ctx ends, which is no error, or until it should not go on: ErrRival, ErrNotReady, ErrSilent. It is called once.
+// Run leads whenever it can until ctx ends, which is no error, or until it should not go on: ErrRival, ErrNotReady,
+// ErrSilent. It is called once.
 func (o *Operator) Run(ctx context.Context) error {
 	ctx = logged(ctx, o.cfg.Log)
 	events := newEvents(ctx, o.cfg.Client, v1.EventSource{Component: "vppdrill-pools"}, o.cfg.Log)

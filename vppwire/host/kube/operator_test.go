@@ -57,8 +57,9 @@ func operate(t testing.TB, cfg kube.OperatorConfig) (stop func()) {
 	return stop
 }
 
-// Goal: mode cluster-pool gives each Node object a pod CIDR of each family; the CIDRs of a node that went go to who waits, also when it
-// went while no operator ran; what a node has it keeps from one operator to the next. Method: the life of a small cluster.
+// Goal: mode cluster-pool gives each Node object a pod CIDR of each family; the CIDRs of a node that went go to who
+// waits, also when it went while no operator ran; what a node has it keeps from one operator to the next. Method: the
+// life of a small cluster.
 func TestClusterPool(t *testing.T) {
 	s := newServer(t)
 	client, _ := s.dial(t)
@@ -97,8 +98,9 @@ func TestClusterPool(t *testing.T) {
 	}
 }
 
-// Goal: two operators that both lead never give one block to two nodes, whatever answers are lost: who cannot append to the ledger starts
-// anew from it. Method: two without a lease, nodes that come, and every third write answered by nobody.
+// Goal: two operators that both lead never give one block to two nodes, whatever answers are lost: who cannot append to
+// the ledger starts anew from it. Method: two without a lease, nodes that come, and every third write answered by
+// nobody.
 func TestTwoOperators(t *testing.T) {
 	s := newServer(t)
 	for range 2 {
@@ -153,8 +155,9 @@ func (s *server) allocated(name string) (list []string) {
 	return list
 }
 
-// Goal: mode multi-pool gives as many blocks as a node asks for addresses, takes back what it gives back, and gives that to others; an
-// object that cannot be read keeps what it has. Method: nodes that ask by hand, three blocks in all and more asked for.
+// Goal: mode multi-pool gives as many blocks as a node asks for addresses, takes back what it gives back, and gives
+// that to others; an object that cannot be read keeps what it has. Method: nodes that ask by hand, three blocks in all
+// and more asked for.
 func TestMultiPool(t *testing.T) {
 	s := newServer(t)
 	client, _ := s.dial(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// outcome is what a request's error tells about it. Only an answer of the server that is its own fault no more, 4xx, tells
-// that nothing was done; a timeout, a broken connection, an answer that cannot be read and 5xx leave it open.
+// outcome is what a request's error tells about it. Only an answer of the server that is its own fault no more, 4xx,
+// tells that nothing was done; a timeout, a broken connection, an answer that cannot be read and 5xx leave it open.
 func outcome(err error) ipam.Outcome {
 	if err == nil {
 		return ipam.Done

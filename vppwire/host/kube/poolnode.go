@@ -17,8 +17,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// The custom resource in which agents of multi-pool ask for addresses and are answered: spec.ipam.pools is a CiliumNode's.
-// fixtures/kubernetes/base/crd.yaml defines it.
+// The custom resource in which agents of multi-pool ask for addresses and are answered: spec.ipam.pools is a
+// CiliumNode's. fixtures/kubernetes/base/crd.yaml defines it.
 const (
 	PoolNodeKind     = "PoolNode"
 	PoolNodeResource = "poolnodes"
@@ -73,7 +73,8 @@ func newPoolNode(x cilium.Object) (*unstructured.Unstructured, error) {
 
 // poolTarget is where an operator finds nodes and shows them what they have.
 type poolTarget interface {
-	// follow tells all nodes, then every change, until ctx ends; giveUp is told when another program gives them what they have.
+	// follow tells all nodes, then every change, until ctx ends; giveUp is told when another program gives them what they
+	// have.
 	follow(ctx context.Context, tell func(cilium.Event), giveUp func(error))
 	// write replaces an object, if it is still the one and the version that it says.
 	write(ctx context.Context, x cilium.Object) (cilium.Object, error)

@@ -17,7 +17,8 @@ import (
 // PoolsKey is the key of the ConfigMap's data that holds agent.PublishedPools.
 const PoolsKey = "pools"
 
-// The custom resource of address ranges: its spec is the ipamConfig section. fixtures/kubernetes/base/crd.yaml defines it.
+// The custom resource of address ranges: its spec is the ipamConfig section. fixtures/kubernetes/base/crd.yaml defines
+// it.
 const (
 	IPAMConfigResource = "ipamconfigs"
 	// ipamConfigsPath is where the server has them.
@@ -27,8 +28,8 @@ const (
 // ReasonRangesRefused is the event about a node whose agent cannot take the ranges that were published.
 const ReasonRangesRefused = "AddressRangesRefused"
 
-// followPools tells the ranges, of a ConfigMap where a namespace is named and of an IPAMConfig where none is. What is gone or cannot be read
-// changes nothing.
+// followPools tells the ranges, of a ConfigMap where a namespace is named and of an IPAMConfig where none is. What is
+// gone or cannot be read changes nothing.
 func (f *Facts) followPools(ctx context.Context, say func(...agent.Event)) {
 	selector := fields.OneTermEqualSelector("metadata.name", f.cfg.PoolsName).String()
 	var told int64 // the greatest generation
@@ -79,8 +80,8 @@ func (f *Facts) refuse(from string, err error) {
 	}
 }
 
-// readIPAMConfig reads ranges. Their generation is the one that the spec names, and where it names none the object's own, which grows with each
-// change of the spec and begins anew when the object is made anew.
+// readIPAMConfig reads ranges. Their generation is the one that the spec names, and where it names none the object's
+// own, which grows with each change of the spec and begins anew when the object is made anew.
 func readIPAMConfig(u *unstructured.Unstructured) (agent.Pools, error) {
 	text, err := specOf(u)
 	if err != nil {

@@ -30,8 +30,8 @@ type poolTerm struct {
 	why  error
 }
 
-// serve leads until ctx ends, until the ledger is not known any more, or until another program gives nodes what they have:
-// ErrRival.
+// serve leads until ctx ends, until the ledger is not known any more, or until another program gives nodes what they
+// have: ErrRival.
 func (o *Operator) serve(ctx context.Context, lock *lock, events *events) error {
 	pools, err := o.cfg.New()
 	if err != nil {

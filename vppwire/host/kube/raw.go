@@ -14,8 +14,8 @@ const rawLimit = "500"
 // ErrForbidden: the account may not read it.
 var ErrForbidden = errors.New("the account may not read it")
 
-// List reads all objects at a path of the API, page by page, as JSON; each page is given to take. A path that the server does not serve
-// has no objects; what the account may not read is ErrForbidden. Nothing is changed.
+// List reads all objects at a path of the API, page by page, as JSON; each page is given to take. A path that the
+// server does not serve has no objects; what the account may not read is ErrForbidden. Nothing is changed.
 func (c *Connection) List(ctx context.Context, path string, take func(page []byte) error) error {
 	next := ""
 	for {

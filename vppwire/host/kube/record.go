@@ -52,7 +52,8 @@ type recordList struct {
 	Items           []NodeIDRecord `json:"items"`
 }
 
-// recordName is what a key's object is called. Keys that differ in the case of letters alone would share one; agents' keys do not.
+// recordName is what a key's object is called. Keys that differ in the case of letters alone would share one; agents'
+// keys do not.
 func recordName(key string) (string, error) {
 	name := strings.ToLower(strings.ReplaceAll(key, "/", "."))
 	if why := validation.IsDNS1123Subdomain(name); len(why) > 0 {
@@ -96,7 +97,8 @@ func (l *recordList) identity() uint64 {
 	return 0
 }
 
-// revision is a resourceVersion as a number: etcd's revision, and comparable from Kubernetes 1.35 on by contract, before that in fact.
+// revision is a resourceVersion as a number: etcd's revision, and comparable from Kubernetes 1.35 on by contract,
+// before that in fact.
 func revision(version string) (int64, error) {
 	n, err := strconv.ParseInt(version, 10, 64)
 	if err != nil {
@@ -122,7 +124,8 @@ func refused(err error) bool {
 	return code == http.StatusForbidden || code == http.StatusUnauthorized || code == http.StatusNotFound || code == http.StatusUnprocessableEntity
 }
 
-// request is one to the server about a record, or about all without a name. It is never repeated by the client's library.
+// request is one to the server about a record, or about all without a name. It is never repeated by the client's
+// library.
 func (s *Store) request(verb, name string, body []byte) *rest.Request {
 	r := s.cfg.Client.CoreV1().RESTClient().Verb(verb).MaxRetries(0).SetHeader("Accept", "application/json")
 	if name == "" {

@@ -33,8 +33,8 @@ func (s *script) Step(_ time.Time, ev nodeipam.Event) []nodeipam.Effect {
 	return nil
 }
 
-// Goal: each request does what its effect says, to no other object and no later version than it names, and its answer says what
-// became of it and what the node looks like. Method: one request after the other on one node.
+// Goal: each request does what its effect says, to no other object and no later version than it names, and its answer
+// says what became of it and what the node looks like. Method: one request after the other on one node.
 func TestRequests(t *testing.T) {
 	s := newServer(t)
 	client, _ := s.dial(t)
@@ -117,7 +117,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// Goal: a leader knows until when it leads before it hears of anything else, and hears of each renewal. Method: what it is told.
+// Goal: a leader knows until when it leads before it hears of anything else, and hears of each renewal. Method: what it
+// is told.
 func TestLeading(t *testing.T) {
 	s := newServer(t)
 	client, _ := s.dial(t)

@@ -42,8 +42,8 @@ type Requester struct {
 	demands *cilium.Demands
 
 	mu sync.Mutex
-	// agent is the agent as its last step left it, as far as seen is true. blocks are what it should have, and leaving: some of
-	// those that it has go.
+	// agent is the agent as its last step left it, as far as seen is true. blocks are what it should have, and leaving:
+	// some of those that it has go.
 	agent   cilium.AgentSeen
 	seen    bool
 	blocks  []netip.Prefix
@@ -69,7 +69,8 @@ func NewRequester(cfg RequesterConfig) *Requester {
 	return r
 }
 
-// refusedOwner stands for all pods that found no address: kubelets ask again under names of their own, and each would count.
+// refusedOwner stands for all pods that found no address: kubelets ask again under names of their own, and each would
+// count.
 var refusedOwner = ipam.Owner{Network: "pools", ContainerID: "refused", IfName: "any"}
 
 // Stepper is what a Requester looks at of an agent: agent.Agent.
@@ -107,8 +108,8 @@ func (r *Requester) want() []netip.Prefix {
 	return r.blocks
 }
 
-// run follows the node's object and writes into it until ctx ends. uid tells the node's Node object, empty while there is none; changed
-// is called whenever want is another.
+// run follows the node's object and writes into it until ctx ends. uid tells the node's Node object, empty while there
+// is none; changed is called whenever want is another.
 func (r *Requester) run(ctx context.Context, uid func() string, changed func()) {
 	q := &requesting{Requester: r, ctx: ctx, machine: cilium.NewRequester(r.cfg.Node), objects: newPoolNodes(r.cfg.Client),
 		alarm: time.NewTimer(time.Hour), changed: changed}

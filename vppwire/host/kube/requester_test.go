@@ -60,9 +60,9 @@ func (n *tenant) add() (ok bool) {
 	return ok
 }
 
-// Goal: a node gets blocks as its pods come, and they go again with the pods but for what is kept ready; what it was told last it is told
-// again after a restart of its agent, and never nothing in between; of its pods' family, and none before that is known. Method: operator and
-// requester at one server, pods by hand.
+// Goal: a node gets blocks as its pods come, and they go again with the pods but for what is kept ready; what it was
+// told last it is told again after a restart of its agent, and never nothing in between; of its pods' family, and none
+// before that is known. Method: operator and requester at one server, pods by hand.
 func TestRequester(t *testing.T) {
 	for name, plan := range map[string]contiv.Plan{
 		"IPv4": {PodSubnet: netip.MustParsePrefix("10.0.0.0/16")},
@@ -110,8 +110,10 @@ func testRequester(t *testing.T, plan contiv.Plan) {
 	}
 	end := start()
 	n.do(func() { n.plan = plan })
-	s.addNode("n", func(n *v1.Node) { n.Spec.PodCIDR, n.Spec.PodCIDRs = "10.9.0.0/24", []string{"10.9.0.0/24"} })      // somebody else's
-	until(t, func() bool { return len(s.allocated("n")) == 2 }, func() string { return fmt.Sprint(s.allocated("n")) }) // 16 addresses of 14 each
+	// somebody else's
+	s.addNode("n", func(n *v1.Node) { n.Spec.PodCIDR, n.Spec.PodCIDRs = "10.9.0.0/24", []string{"10.9.0.0/24"} })
+	// 16 addresses of 14 each
+	until(t, func() bool { return len(s.allocated("n")) == 2 }, func() string { return fmt.Sprint(s.allocated("n")) })
 	for range 20 {
 		until(t, func() bool { return n.add() }, func() string { return fmt.Sprintf("pod %d found no address of %v", n.pods, s.allocated("n")) })
 	}
@@ -143,8 +145,9 @@ func testRequester(t *testing.T, plan contiv.Plan) {
 	}
 }
 
-// Goal: a node that came anew under its old name takes no block of its former life, whose object the garbage collector has not found yet;
-// once that has gone, it makes its own. Method: the former life's object, which shows blocks, beside another Node of that name.
+// Goal: a node that came anew under its old name takes no block of its former life, whose object the garbage collector
+// has not found yet; once that has gone, it makes its own. Method: the former life's object, which shows blocks, beside
+// another Node of that name.
 func TestFormerLife(t *testing.T) {
 	s := newServer(t)
 	client, _ := s.dial(t)

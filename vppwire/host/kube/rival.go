@@ -16,7 +16,8 @@ import (
 // ErrRival: another controller does what this one does, and both would give blocks to nodes.
 var ErrRival = errors.New("another controller gives nodes blocks beside this one")
 
-// What controllers write that one of them alone may, as labels of the leases that they hold, whose value is then writes: who else does is found by them.
+// What controllers write that one of them alone may, as labels of the leases that they hold, whose value is then
+// writes: who else does is found by them.
 const (
 	// WritesPodCIDRs: the pod CIDRs of Node objects.
 	WritesPodCIDRs = "vppdrill.github.io/writes-pod-cidrs"
@@ -24,7 +25,8 @@ const (
 	WritesLedger = "vppdrill.github.io/writes-ledger"
 )
 
-// writes and writesNot are the labels' values. One that does not hold is written as well: the lease may have it of a holder of another type.
+// writes and writesNot are the labels' values. One that does not hold is written as well: the lease may have it of a
+// holder of another type.
 const (
 	writes    = "true"
 	writesNot = "false"
@@ -42,10 +44,12 @@ func (e electorate) labels() map[string]string {
 	return labels
 }
 
-// rivalPatience is how long a lease of another may take to be renewed at most: one that lasts longer than any controller's is nobody's.
+// rivalPatience is how long a lease of another may take to be renewed at most: one that lasts longer than any
+// controller's is nobody's.
 const rivalPatience = time.Minute
 
-// others are the leases under which other controllers do the same, by namespace and name, with this one's own among them where it holds it.
+// others are the leases under which other controllers do the same, by namespace and name, with this one's own among
+// them where it holds it.
 func (e electorate) others(ctx context.Context) (map[string]coordinationv1.Lease, error) {
 	found := map[string]coordinationv1.Lease{}
 	for _, what := range e.lease.Writes {
@@ -69,7 +73,8 @@ func holder(l coordinationv1.Lease) string {
 	return *l.Spec.HolderIdentity
 }
 
-// renewed reports whether a holder lives: it has written the lease between two looks at it. Clocks are not asked, as no two need agree.
+// renewed reports whether a holder lives: it has written the lease between two looks at it. Clocks are not asked, as no
+// two need agree.
 func renewed(before, now coordinationv1.Lease) bool {
 	return before.UID == now.UID && before.ResourceVersion != now.ResourceVersion
 }
@@ -82,8 +87,8 @@ func (e electorate) rival(name string, l coordinationv1.Lease) error {
 
 func (e electorate) own() string { return e.lease.Namespace + "/" + e.lease.Name }
 
-// alone looks before anything is done whether somebody holds another lease to do the same, for as long as it takes to see it renewed or run out. A
-// server that does not answer has said nothing; who leads goes on looking.
+// alone looks before anything is done whether somebody holds another lease to do the same, for as long as it takes to
+// see it renewed or run out. A server that does not answer has said nothing; who leads goes on looking.
 func (e electorate) alone(ctx context.Context) error {
 	first, err := e.others(ctx)
 	if err != nil {
@@ -117,8 +122,8 @@ func (e electorate) alone(ctx context.Context) error {
 	return nil
 }
 
-// watchOthers ends a term when somebody else leads by another lease who began before it: of two that began at once, both see the same two leases, and
-// one of them ends.
+// watchOthers ends a term when somebody else leads by another lease who began before it: of two that began at once,
+// both see the same two leases, and one of them ends.
 func (e electorate) watchOthers(ctx context.Context, end func(error)) {
 	var before map[string]coordinationv1.Lease
 	for {
@@ -139,7 +144,8 @@ func (e electorate) watchOthers(ctx context.Context, end func(error)) {
 	}
 }
 
-// older reports whether a lease was taken before another; which clock wrote when does not matter, as long as all see the same.
+// older reports whether a lease was taken before another; which clock wrote when does not matter, as long as all see
+// the same.
 func older(a, b coordinationv1.Lease) bool {
 	var at, bt time.Time
 	if a.Spec.AcquireTime != nil {

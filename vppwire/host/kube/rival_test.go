@@ -62,8 +62,9 @@ func (s *server) hold(t testing.TB, name, writes string, since time.Duration, re
 	t.Cleanup(func() { <-ended })
 }
 
-// Goal: whoever comes beside a controller that does the same by another lease ends before it has stood for its own, and says whose that is; what is
-// held by nobody who lives, or to do something else, holds nobody up. Method: a driver that leads, and others that come.
+// Goal: whoever comes beside a controller that does the same by another lease ends before it has stood for its own, and
+// says whose that is; what is held by nobody who lives, or to do something else, holds nobody up. Method: a driver that
+// leads, and others that come.
 func TestRivalAtStart(t *testing.T) {
 	s := newServer(t)
 	client, _ := s.dial(t)
@@ -78,7 +79,8 @@ func TestRivalAtStart(t *testing.T) {
 		t.Errorf("it stood for its lease: %v", o)
 	}
 	s.put("leases", map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": map[string]any{"namespace": "kube-system", "name": "pools",
-		"labels": map[string]any{kube.WritesPodCIDRs: "true"}}, "spec": map[string]any{}}) // of a time when somebody else did other work by it
+		// of a time when somebody else did other work by it
+		"labels": map[string]any{kube.WritesPodCIDRs: "true"}}, "spec": map[string]any{}})
 	drive(t, kube.Config{Client: client, New: ranges(4, false), Lease: standFor("pools", "three", kube.WritesLedger)})
 	held := func() bool {
 		return s.Get("leases", "kube-system", "pools")["spec"].(map[string]any)["holderIdentity"] == "three"
@@ -89,8 +91,8 @@ func TestRivalAtStart(t *testing.T) {
 	}
 }
 
-// Goal: of two that began at once the later one ends, and the earlier one does not. Method: a driver that leads beside a lease that somebody renews who
-// took it before, or after.
+// Goal: of two that began at once the later one ends, and the earlier one does not. Method: a driver that leads beside
+// a lease that somebody renews who took it before, or after.
 func TestRivalWhileLeading(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -135,8 +137,9 @@ func from(manager, cidr string) func(*v1.Node) {
 	}
 }
 
-// Goal: a controller beside a controller manager that gives pod CIDRs as well ends with the first node that this gives one, and says what mends that;
-// what nodes had before, and what people write, is no matter. Method: both drivers, nodes as they would be then.
+// Goal: a controller beside a controller manager that gives pod CIDRs as well ends with the first node that this gives
+// one, and says what mends that; what nodes had before, and what people write, is no matter. Method: both drivers,
+// nodes as they would be then.
 func TestOtherWriter(t *testing.T) {
 	for name, run := range map[string]func(client kubernetes.Interface) error{
 		"driver": func(client kubernetes.Interface) error {

@@ -23,7 +23,8 @@ const mendDefinitions = "kubectl apply --server-side --force-conflicts -f fixtur
 // errOlder: a custom resource is defined as an earlier release of this program did.
 var errOlder = fmt.Errorf("%w: a custom resource's definition is of another release", ErrNotReady)
 
-// fieldSchema is what of OpenAPI says which fields a server keeps; what a definition does not name it drops without a word.
+// fieldSchema is what of OpenAPI says which fields a server keeps; what a definition does not name it drops without a
+// word.
 type fieldSchema struct {
 	Properties map[string]*fieldSchema
 	Items      *fieldSchema
@@ -47,8 +48,8 @@ func (s *fieldSchema) keeps(path []string) bool {
 	return below == nil && s.Keeps || below.keeps(path[1:])
 }
 
-// keeps says whether the server keeps every field that this program writes. A server that publishes no schema, or none of the kind, has said
-// nothing: it publishes one some time after a definition is new.
+// keeps says whether the server keeps every field that this program writes. A server that publishes no schema, or none
+// of the kind, has said nothing: it publishes one some time after a definition is new.
 func (c *Connection) keeps(ctx context.Context, n Need) error {
 	text, err := c.client.CoreV1().RESTClient().Get().AbsPath("/openapi/v3/apis/"+n.Group+"/"+n.Version).SetHeader("Accept", "application/json").Do(ctx).Raw()
 	switch {
@@ -81,6 +82,6 @@ func (c *Connection) keeps(ctx context.Context, n Need) error {
 	return nil
 }
 
-// mayChange reports whether an error may be gone in a moment: a server whose own store is away for one knows nobody whose account or pod it cannot
-// look up, and a schema is published some time after a definition has changed.
+// mayChange reports whether an error may be gone in a moment: a server whose own store is away for one knows nobody
+// whose account or pod it cannot look up, and a schema is published some time after a definition has changed.
 func mayChange(err error) bool { return errors.Is(err, ErrUnauthorized) || errors.Is(err, errOlder) }

@@ -82,8 +82,9 @@ func eachField(schema map[string]any, path string, do func(path string, properti
 	}
 }
 
-// Goal: a definition that drops anything that this program writes is refused, with the field and what mends it; one that keeps what it does not name is
-// not, and neither is a server that publishes nothing. Method: the definitions that come along, each without each of its fields, as a server publishes them.
+// Goal: a definition that drops anything that this program writes is refused, with the field and what mends it; one
+// that keeps what it does not name is not, and neither is a server that publishes nothing. Method: the definitions that
+// come along, each without each of its fields, as a server publishes them.
 func TestDroppedFields(t *testing.T) {
 	var answer atomic.Pointer[[]byte]
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -150,7 +151,8 @@ func TestDroppedFields(t *testing.T) {
 	}
 }
 
-// Goal: the fields that the server is asked for are those that are written, no fewer. Method: objects with everything in them, as JSON.
+// Goal: the fields that the server is asked for are those that are written, no fewer. Method: objects with everything
+// in them, as JSON.
 func TestWrittenFields(t *testing.T) {
 	var leaves func(v any, path string) []string
 	leaves = func(v any, path string) (list []string) {

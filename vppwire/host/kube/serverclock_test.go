@@ -26,8 +26,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
-// Goal: a clock that differs from the API server's is told in one line with what sets it right, once while it lasts, and to who listens later
-// too; one that may be right is not. Method: a server whose Date is off by what the row says.
+// Goal: a clock that differs from the API server's is told in one line with what sets it right, once while it lasts,
+// and to who listens later too; one that may be right is not. Method: a server whose Date is off by what the row says.
 func TestServerClock(t *testing.T) {
 	var off atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -77,7 +77,8 @@ func TestServerClock(t *testing.T) {
 	expect("", "behind the API server's")
 }
 
-// Goal: a lease that comes from the future, or is older than a ready node's can be, says that the node's clock is wrong, and nothing else does.
+// Goal: a lease that comes from the future, or is older than a ready node's can be, says that the node's clock is
+// wrong, and nothing else does.
 func TestNodeClock(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	for by, want := range map[time.Duration]string{ // in any order: each by itself
@@ -88,8 +89,8 @@ func TestNodeClock(t *testing.T) {
 	}
 }
 
-// Goal: where certificates are not valid at this machine's time, the line says that its clock may be what is wrong. Method: a server whose
-// certificate has expired.
+// Goal: where certificates are not valid at this machine's time, the line says that its clock may be what is wrong.
+// Method: a server whose certificate has expired.
 func TestExpiredCertificate(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)

@@ -19,7 +19,8 @@ import (
 // proxyLabel says of a service that a proxy of that name serves it, and nobody else: kube-proxy's own convention.
 const proxyLabel = "service.kubernetes.io/service-proxy-name"
 
-// followServices tells services and their slices of endpoints until ctx ends. A gap has the kind listed again that it befell.
+// followServices tells services and their slices of endpoints until ctx ends. A gap has the kind listed again that it
+// befell.
 func (f *Facts) followServices(ctx context.Context, say func(...agent.Event)) {
 	var both sync.WaitGroup
 	defer both.Wait()
@@ -88,8 +89,8 @@ func seen(events []agent.Event) (names []service.Name) {
 	return names
 }
 
-// serviceOf is what an agent looks at of a Service; false for one that others serve, or nobody. An address that cannot be read, and one of IPv6,
-// is left out: the service exists all the same.
+// serviceOf is what an agent looks at of a Service; false for one that others serve, or nobody. An address that cannot
+// be read, and one of IPv6, is left out: the service exists all the same.
 func serviceOf(s *v1.Service) (service.Service, bool) {
 	out := service.Service{Name: service.Name{Namespace: s.Namespace, Name: s.Name}}
 	if s.Spec.Type == v1.ServiceTypeExternalName || s.Labels[proxyLabel] != "" || s.Labels[AgentLabel] == AgentNone {

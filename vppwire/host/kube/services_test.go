@@ -50,9 +50,9 @@ func (h heard) expectAnyOrder(t *testing.T, stories ...[]agent.Event) {
 	}
 }
 
-// Goal: an agent hears of services and slices as VPP can serve them, once all were told that they are all, and of each change; what others
-// serve or nobody can is told as gone; an agent whose services are kube-proxy's hears nothing. Method: an API server's own objects, with and
-// without what they need not say.
+// Goal: an agent hears of services and slices as VPP can serve them, once all were told that they are all, and of each
+// change; what others serve or nobody can is told as gone; an agent whose services are kube-proxy's hears nothing.
+// Method: an API server's own objects, with and without what they need not say.
 func TestServices(t *testing.T) {
 	s := newServer(t)
 	client, _ := s.dial(t)

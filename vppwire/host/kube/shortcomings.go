@@ -18,8 +18,9 @@ import (
 // shortcoming is what an object asks for and agents do not do: the reason and the message of an event.
 type shortcoming struct{ reason, message string }
 
-// shortcomings tells the users of a cluster what their objects ask for without effect: in the agent's log, and as an event about the object. All
-// agents say the same, so that the event's name follows from what it says: the first one creates it, for the others it is there.
+// shortcomings tells the users of a cluster what their objects ask for without effect: in the agent's log, and as an
+// event about the object. All agents say the same, so that the event's name follows from what it says: the first one
+// creates it, for the others it is there.
 type shortcomings struct {
 	client  kubernetes.Interface
 	node    string
@@ -42,7 +43,8 @@ func about(version, kind string, o metav1.Object) v1.ObjectReference {
 	return v1.ObjectReference{APIVersion: version, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID()}
 }
 
-// tell takes all that an object asks for in vain, nothing for one that is gone. What was told of it before is not told again.
+// tell takes all that an object asks for in vain, nothing for one that is gone. What was told of it before is not told
+// again.
 func (s *shortcomings) tell(of v1.ObjectReference, list []shortcoming) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +70,8 @@ func (s *shortcomings) event(of v1.ObjectReference, c shortcoming) *v1.Event {
 		FirstTimestamp: now, LastTimestamp: now, Count: 1}
 }
 
-// run creates the events, as long as this agent is one that speaks, until ctx ends. What the server does not take is lost.
+// run creates the events, as long as this agent is one that speaks, until ctx ends. What the server does not take is
+// lost.
 func (s *shortcomings) run(ctx context.Context, speaks func() bool) {
 	for {
 		select {
@@ -94,7 +97,8 @@ func (s *shortcomings) run(ctx context.Context, speaks func() bool) {
 	}
 }
 
-// speakers is how many agents create the same event: more than one, as one may be away, and few, as there are clusters of thousands.
+// speakers is how many agents create the same event: more than one, as one may be away, and few, as there are clusters
+// of thousands.
 const speakers = 3
 
 // speaks reports whether this agent's node is among the first of the cluster, by name.

@@ -15,9 +15,10 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
-// Goal: what objects of a cluster ask for in vain is told once by an event about the object, however many agents there are; a load balancer's
-// addresses that not everybody may come to are not served, and others are; where kube-proxy serves, nothing is said of Services. Method: two
-// agents of a server, a policy and Services with each of the settings, and one more change of each.
+// Goal: what objects of a cluster ask for in vain is told once by an event about the object, however many agents there
+// are; a load balancer's addresses that not everybody may come to are not served, and others are; where kube-proxy
+// serves, nothing is said of Services. Method: two agents of a server, a policy and Services with each of the settings,
+// and one more change of each.
 func TestShortcomings(t *testing.T) {
 	s := newServer(t)
 	client, _ := s.dial(t)

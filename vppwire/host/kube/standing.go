@@ -14,23 +14,25 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// standingSlack is how long beyond its lease a leader that has not renewed it may go on before it is not alive: the controller manager's own.
+// standingSlack is how long beyond its lease a leader that has not renewed it may go on before it is not alive: the
+// controller manager's own.
 const standingSlack = 20 * time.Second
 
-// Standing is how a process fares that stands for a lease, for probes and for its log: NewStanding makes one, Lease.Standing has it told. Its methods
-// may be called from any goroutine.
+// Standing is how a process fares that stands for a lease, for probes and for its log: NewStanding makes one,
+// Lease.Standing has it told. Its methods may be called from any goroutine.
 type Standing struct {
 	election *leaderelection.HealthzAdaptor
 	clock    clock
 
 	mu  sync.Mutex
 	log *slog.Logger
-	// lease is the one that is stood for, nil before that. leads says whether this process held it when it was read last, holder who did.
+	// lease is the one that is stood for, nil before that. leads says whether this process held it when it was read last,
+	// holder who did.
 	lease  *Lease
 	leads  bool
 	holder string
-	// heard is when the server said last who holds the lease, failed what came of the request after that, nil for nothing, and silent when the first
-	// of the requests since went unanswered, zero for none.
+	// heard is when the server said last who holds the lease, failed what came of the request after that, nil for nothing,
+	// and silent when the first of the requests since went unanswered, zero for none.
 	heard, silent time.Time
 	failed        error
 }
@@ -48,9 +50,10 @@ func (s *Standing) stands(e electorate, elector *leaderelection.LeaderElector) {
 	s.lease, s.log = &e.lease, e.log
 }
 
-// heardOf notes who holds the lease, as an answer says, or that there was none that says so. The log is told when answers stay away and when they come
-// again, and not of each try in between. It returns ErrSilent where they have stayed away for Lease.Silence:
-// from the first request without an answer, so that one that this process has lost while it stood still ends nothing.
+// heardOf notes who holds the lease, as an answer says, or that there was none that says so. The log is told when
+// answers stay away and when they come again, and not of each try in between. It returns ErrSilent where they have
+// stayed away for Lease.Silence: from the first request without an answer, so that one that this process has lost while
+// it stood still ends nothing.
 func (s *Standing) heardOf(holder string, err error) error {
 	if errors.Is(err, context.Canceled) || statusCode(err) == http.StatusConflict {
 		return nil // nobody waits for it any more, or another was faster
@@ -83,7 +86,8 @@ func (s *Standing) heardOf(holder string, err error) error {
 
 func (s *Standing) name() string { return s.lease.Namespace + "/" + s.lease.Name }
 
-// Alive says nothing while this process is as it should be, whether it leads or waits, and whether or not a server answers. A leader that can neither renew its lease nor end should be.
+// Alive says nothing while this process is as it should be, whether it leads or waits, and whether or not a server
+// answers. A leader that can neither renew its lease nor end should be.
 func (s *Standing) Alive(context.Context) (string, error) {
 	if err := s.election.Check(nil); err != nil {
 		return "", fmt.Errorf("this leader holds its lease no more and does not end: %w", err)
@@ -94,8 +98,8 @@ func (s *Standing) Alive(context.Context) (string, error) {
 // errUnheard: nothing was heard of the lease so far.
 var errUnheard = errors.New("the API server has not answered yet")
 
-// Ready says who leads, this process or another for which it waits. A process that has not heard of its lease for as long as that lasts could
-// not do either.
+// Ready says who leads, this process or another for which it waits. A process that has not heard of its lease for as
+// long as that lasts could not do either.
 func (s *Standing) Ready(context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

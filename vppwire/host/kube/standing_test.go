@@ -12,8 +12,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
 
-// Goal: whoever leads and whoever waits is ready and says which, also of the other; who hears nothing of its lease for as long as that lasts is not,
-// until it does; and all of them are alive. The log is told of the silence once, and of
+// Goal: whoever leads and whoever waits is ready and says which, also of the other; who hears nothing of its lease for
+// as long as that lasts is not, until it does; and all of them are alive. The log is told of the silence once, and of
 // its end. Method: two drivers, one of which is cut off and joined again.
 func TestStanding(t *testing.T) {
 	s := newServer(t)

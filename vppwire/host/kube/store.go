@@ -24,11 +24,11 @@ type StoreConfig struct {
 	Log *slog.Logger
 }
 
-// Store is vppwire/host's Store on Kubernetes: each key is an object of its own, and its resourceVersion the revision. An answer
-// that did not come, and a refusal that is not about what is there, are unavailable.
+// Store is vppwire/host's Store on Kubernetes: each key is an object of its own, and its resourceVersion the revision.
+// An answer that did not come, and a refusal that is not about what is there, are unavailable.
 //
-// What the data is known by is the UID of one object among the records, which whoever finds it missing makes: data that was lost
-// has lost it. A list reads it with the records; behind a write it is read again.
+// What the data is known by is the UID of one object among the records, which whoever finds it missing makes: data that
+// was lost has lost it. A list reads it with the records; behind a write it is read again.
 type Store struct {
 	cfg StoreConfig
 	ctx context.Context
@@ -183,8 +183,8 @@ func (s *Store) list(ctx context.Context, r agent.StoreRequest) (agent.StoreRepl
 	}
 }
 
-// identity is what the data is known by now, and is made where it is missing. Data that was lost and filled again since a list has
-// another one.
+// identity is what the data is known by now, and is made where it is missing. Data that was lost and filled again since
+// a list has another one.
 func (s *Store) identity(ctx context.Context) (uint64, error) {
 	for {
 		r, err := s.get(ctx, identityName)
@@ -201,8 +201,8 @@ func (s *Store) identity(ctx context.Context) (uint64, error) {
 	}
 }
 
-// delete deletes a record of this version, and tells at which version it was gone. The server's answer does not say that, a list
-// afterwards does; where the record has come again meanwhile, it was gone before that.
+// delete deletes a record of this version, and tells at which version it was gone. The server's answer does not say
+// that, a list afterwards does; where the record has come again meanwhile, it was gone before that.
 func (s *Store) delete(ctx context.Context, name string, at int64) (*NodeIDRecord, error) {
 	body, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": map[string]string{"resourceVersion": version(at)}})
 	if err != nil {

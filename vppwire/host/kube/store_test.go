@@ -15,8 +15,8 @@ import (
 
 var _ host.Store = (*kube.Store)(nil)
 
-// Goal: records as objects of an API server owe agents what etcd owes them. Method: the contract's own suite; requests and answers are
-// lost on the wire, watches are cut.
+// Goal: records as objects of an API server owe agents what etcd owes them. Method: the contract's own suite; requests
+// and answers are lost on the wire, watches are cut.
 func TestStoreContract(t *testing.T) {
 	storetest.Try(t, func(t *testing.T) storetest.Server {
 		return &recordServer{t: t, server: newServer(t), Inbox: storetest.NewInbox()}
@@ -87,8 +87,8 @@ func (c *recordClient) Cut(off bool) {
 	c.w.Break()
 }
 
-// Goal: a server that refuses does not harm; what is not there is told as such, and no request is repeated behind the agent's back.
-// Method: each write is answered by 503 with Retry-After once it was done, as a proxy may do.
+// Goal: a server that refuses does not harm; what is not there is told as such, and no request is repeated behind the
+// agent's back. Method: each write is answered by 503 with Retry-After once it was done, as a proxy may do.
 func TestStoreRepeatsNothing(t *testing.T) {
 	s := newServer(t)
 	client, _ := s.dial(t)

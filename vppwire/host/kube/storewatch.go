@@ -13,10 +13,12 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// storeProbe is how often a watch looks whether the server and the data are still there: a connection may die without a word.
+// storeProbe is how often a watch looks whether the server and the data are still there: a connection may die without a
+// word.
 const storeProbe = 10 * time.Second
 
-// watch tells changes behind a revision until the server ends it, which is told, or outer ends, which is told to nobody.
+// watch tells changes behind a revision until the server ends it, which is told, or outer ends, which is told to
+// nobody.
 func (s *Store) watch(outer context.Context, r agent.StoreRequest, tell func(agent.Event)) {
 	ctx, cancel := context.WithCancel(outer)
 	defer cancel()

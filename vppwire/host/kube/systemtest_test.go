@@ -19,8 +19,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
-// Goal: the stories that each driver of a system has to play alike. Method: ipam/systemtest's, on an API server, with operators
-// and requesters as `vppdrill controller` and `vppdrill agent` run them; the simulator's test is in sim/internal/controllers.
+// Goal: the stories that each driver of a system has to play alike. Method: ipam/systemtest's, on an API server, with
+// operators and requesters as `vppdrill controller` and `vppdrill agent` run them; the simulator's test is in
+// sim/internal/controllers.
 func TestSystemStories(t *testing.T) {
 	stories, err := systemtest.Stories("cilium")
 	must(t, err)
@@ -145,7 +146,8 @@ func (p *played) Await(done func() bool) {
 	}
 }
 
-// playedNode is a node with an agent as far as blocks are concerned: it takes those that it is told, and gives pods addresses.
+// playedNode is a node with an agent as far as blocks are concerned: it takes those that it is told, and gives pods
+// addresses.
 type playedNode struct {
 	*played
 	name   string

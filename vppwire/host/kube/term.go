@@ -33,8 +33,8 @@ type term struct {
 	others sync.WaitGroup
 }
 
-// serve drives one controller until ctx ends, which is no error, or until the controller gives up. Afterwards nothing of it is
-// under way. lock is nil without a lease.
+// serve drives one controller until ctx ends, which is no error, or until the controller gives up. Afterwards nothing
+// of it is under way. lock is nil without a lease.
 func (d *Driver) serve(ctx context.Context, lock *lock, events *events) error {
 	machine, err := d.cfg.New()
 	if err != nil {
@@ -97,8 +97,8 @@ func (t *term) list(ctx context.Context) ([]nodeipam.KubeNode, error) {
 	return nodes, nil
 }
 
-// feed has every change told from now on. The first list of it has to be newer than whatever was told before: an older one could
-// show nodes as gone that are there, and others would get their CIDRs.
+// feed has every change told from now on. The first list of it has to be newer than whatever was told before: an older
+// one could show nodes as gone that are there, and others would get their CIDRs.
 func (t *term) feed() {
 	if t.following {
 		return

@@ -11,15 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// otherWriters are the programs with a node IPAM controller of their own, by the names under which servers keep what they have written.
+// otherWriters are the programs with a node IPAM controller of their own, by the names under which servers keep what
+// they have written.
 var otherWriters = []string{"kube-controller-manager", "cloud-controller-manager"}
 
 // mendWriter has the controller manager give no pod CIDRs.
 const mendWriter = "start it with --allocate-node-cidrs=false, in kubeadm's clusters on each control plane by " +
 	"`sed -i s/--allocate-node-cidrs=true/--allocate-node-cidrs=false/ /etc/kubernetes/manifests/kube-controller-manager.yaml`"
 
-// writers see whether somebody else gives nodes their pod CIDRs since a term began. What nodes had before is no matter: it may be of a time when that
-// one did so alone. People, and whoever else makes nodes with pod CIDRs, may do that.
+// writers see whether somebody else gives nodes their pod CIDRs since a term began. What nodes had before is no matter:
+// it may be of a time when that one did so alone. People, and whoever else makes nodes with pod CIDRs, may do that.
 type writers struct {
 	mu sync.Mutex
 	// judged are the nodes whose pod CIDRs were there before, or are known to be nobody else's; nil before the first list.

@@ -10,7 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// Goal: the host's own addresses are listed, in order and without those of our links, and a change is told. Method: the kernel.
+// Goal: the host's own addresses are listed, in order and without those of our links, and a change is told. Method: the
+// kernel.
 func TestHostAddrs(t *testing.T) {
 	paths := namespaces(t, 2)
 	h := host(t, paths[0])

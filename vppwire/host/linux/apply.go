@@ -203,8 +203,8 @@ func neighbor(l netlink.Link, a netip.Addr) *netlink.Neigh {
 	return n
 }
 
-// address is an IPv6 one without duplicate detection: a pod's address is the allocator's business, and waiting for nobody's
-// objection would delay its first packet by a second.
+// address is an IPv6 one without duplicate detection: a pod's address is the allocator's business, and waiting for
+// nobody's objection would delay its first packet by a second.
 func address(p netip.Prefix) *netlink.Addr {
 	a := &netlink.Addr{IPNet: ipNet(p)}
 	if p.Addr().Is6() {

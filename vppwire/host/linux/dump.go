@@ -15,8 +15,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// Dump implements vppwire.Linux. The kernel's own link-local addresses and routes, and routes that are not unicast over one
-// link, are left out.
+// Dump implements vppwire.Linux. The kernel's own link-local addresses and routes, and routes that are not unicast over
+// one link, are left out.
 func (h *Host) Dump(netns string) (vppwire.LinuxState, error) {
 	p, err := h.at(netns)
 	if err != nil {
@@ -45,7 +45,8 @@ func (h *Host) Dump(netns string) (vppwire.LinuxState, error) {
 	return s, nil
 }
 
-// dumpTries is how often a dump that a change has interrupted is begun anew. Each try needs a change at the very moment.
+// dumpTries is how often a dump that a change has interrupted is begun anew. Each try needs a change at the very
+// moment.
 const dumpTries = 20
 
 // whole repeats a dump until it was not interrupted.

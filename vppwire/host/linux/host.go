@@ -43,8 +43,8 @@ func (h *Host) Close() error {
 	return h.own.Close()
 }
 
-// openNamespace opens a namespace by path. vppwire.ErrNoNamespace where there is none: no file, or a file that a namespace
-// was mounted on once.
+// openNamespace opens a namespace by path. vppwire.ErrNoNamespace where there is none: no file, or a file that a
+// namespace was mounted on once.
 func openNamespace(path string) (netns.NsHandle, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// enable6 makes a link take an address of IPv6, which runtimes and machines may have switched off. What routers say is not heard: VPP
-// advertises itself to pods, whose routes are the agent's affair.
+// enable6 makes a link take an address of IPv6, which runtimes and machines may have switched off. What routers say is
+// not heard: VPP advertises itself to pods, whose routes are the agent's affair.
 func (p *place) enable6(link string, a netip.Prefix) error {
 	if a.Addr().Is4() {
 		return nil

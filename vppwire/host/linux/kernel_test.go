@@ -58,8 +58,8 @@ func podOps(pod string) []vppwire.LinuxOp {
 	}
 }
 
-// Goal: a pod's wiring, once made, is dumped as it was asked for, by this process and by a later one; a namespace that dies
-// takes it along. Method: the kernel, and a second Host as the next life.
+// Goal: a pod's wiring, once made, is dumped as it was asked for, by this process and by a later one; a namespace that
+// dies takes it along. Method: the kernel, and a second Host as the next life.
 func TestPod(t *testing.T) {
 	paths := namespaces(t, 2)
 	own, pod := paths[0], paths[1]
@@ -153,13 +153,15 @@ func word(err error) string {
 	return "refused"
 }
 
-// Goal: the kernel answers and shows what the model that agents are tried on does. Method: random operations told to both.
+// Goal: the kernel answers and shows what the model that agents are tried on does. Method: random operations told to
+// both.
 func TestAgreesWithModel(t *testing.T) {
 	paths := namespaces(t, 2)
 	there := paths[1]
 	h := host(t, paths[0])
 	rapid.Check(t, func(rt *rapid.T) {
-		for _, name := range []string{"a0", "b0", "c0", "eth0"} { // what the last story left; namespaces themselves take long to go
+		// what the last story left; namespaces themselves take long to go
+		for _, name := range []string{"a0", "b0", "c0", "eth0"} {
 			for _, ns := range []string{"", there} {
 				if err := h.Apply(vppwire.LinkDel{Netns: ns, Name: name}); err != nil && !errors.Is(err, vppwire.ErrLinuxMissing) {
 					rt.Fatal(err)
@@ -362,7 +364,8 @@ func TestLongPath(t *testing.T) {
 	}
 }
 
-// Goal: a route goes whoever has set it, the kernel itself among them: a dump shows it all the same, and what was seen must be deletable.
+// Goal: a route goes whoever has set it, the kernel itself among them: a dump shows it all the same, and what was seen
+// must be deletable.
 func TestDeletesAnyRoute(t *testing.T) {
 	h := host(t, namespaces(t, 1)[0])
 	for _, op := range []vppwire.LinuxOp{

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Commands of SIOCETHTOOL and what they switch (include/uapi/linux/ethtool.h). The kernel turns scatter-gather off by itself
-// where checksums are.
+// Commands of SIOCETHTOOL and what they switch (include/uapi/linux/ethtool.h). The kernel turns scatter-gather off by
+// itself where checksums are.
 var offloads = [...]struct {
 	get, set uint32
 	what     string
@@ -44,7 +44,8 @@ func (p *place) setOffload(name string, on bool) error {
 	})
 }
 
-// offloadOff reports of each link whether all of it is off. A link that went meanwhile, or has no such switch, is false.
+// offloadOff reports of each link whether all of it is off. A link that went meanwhile, or has no such switch, is
+// false.
 func (p *place) offloadOff(names []string) (map[string]bool, error) {
 	off := make(map[string]bool, len(names))
 	err := p.ethtool(func(fd int) error {

@@ -24,8 +24,8 @@ func parseNote(alias string) (name, netns string, ok bool) {
 	return name, netns, ok
 }
 
-// peer is a veth's far end. One in another namespace is only known where the note says so and the path still leads to the
-// namespace that the kernel says; otherwise the far end is unknown, both names empty.
+// peer is a veth's far end. One in another namespace is only known where the note says so and the path still leads to
+// the namespace that the kernel says; otherwise the far end is unknown, both names empty.
 func (p *place) peer(a *netlink.LinkAttrs, names map[int]string) (name, path string) {
 	if a.NetNsID < 0 {
 		return names[a.ParentIndex], p.path

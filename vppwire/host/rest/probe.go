@@ -22,7 +22,8 @@ func (p Probe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintln(w, cmp.Or(said, "ok")) // who went away does not miss it
 }
 
-// Probes serves a program that has nothing to show but whether it lives and whether it works, where Kubernetes' own programs do.
+// Probes serves a program that has nothing to show but whether it lives and whether it works, where Kubernetes' own
+// programs do.
 func Probes(alive, ready Probe) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /healthz", alive)

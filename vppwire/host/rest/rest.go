@@ -42,7 +42,8 @@ type Config struct {
 	// IPAM is the address section of the agent's own configuration.
 	IPAM    contiv.IPAMConfig
 	Metrics prometheus.Gatherer
-	// Trouble is a line about what keeps the agent from its cluster, empty where nothing does; nil: nothing is known of that.
+	// Trouble is a line about what keeps the agent from its cluster, empty where nothing does; nil: nothing is known of
+	// that.
 	Trouble func() string
 }
 
@@ -83,9 +84,9 @@ func (h handler) plan(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text) // who went away does not miss it
 }
 
-// health is nothing when nothing is left to do and pods can be wired, why they cannot or what is pending, and on a line of its own what keeps the
-// agent from its cluster, or an error when the agent does not answer: a probe that restarts the agent because VPP is away would make nothing
-// better.
+// health is nothing when nothing is left to do and pods can be wired, why they cannot or what is pending, and on a line
+// of its own what keeps the agent from its cluster, or an error when the agent does not answer: a probe that restarts
+// the agent because VPP is away would make nothing better.
 func (h handler) health(ctx context.Context) (string, error) {
 	var lines []string
 	if err := h.Agent.Ask(ctx, func(a *agent.Agent) { lines = append(lines, cmp.Or(a.Pending(), a.Trouble(time.Now()))) }); err != nil {
@@ -155,8 +156,8 @@ type addressed interface {
 	Ranges() (contiv.Plan, bool)
 }
 
-// fill takes over what the node has and the ranges in force, defaults and what the cluster says included; false while it has no
-// address.
+// fill takes over what the node has and the ranges in force, defaults and what the cluster says included; false while
+// it has no address.
 func (out *nodeIPAM) fill(a addressed, own contiv.IPAMConfig) bool {
 	n := a.Node()
 	plan, known := a.Ranges()

@@ -180,8 +180,8 @@ func TestHealthOfTheCluster(t *testing.T) {
 	}
 }
 
-// Goal: a program that has nothing else to show says whether it lives and whether it works, each at its place. Method: one that works, and one that
-// lives alone.
+// Goal: a program that has nothing else to show says whether it lives and whether it works, each at its place. Method:
+// one that works, and one that lives alone.
 func TestProbes(t *testing.T) {
 	says := func(text string, err error) Probe {
 		return func(context.Context) (string, error) { return text, err }

@@ -20,7 +20,8 @@ type State struct {
 	Pending, Trouble string
 	ID               uint32
 	Address          netip.Prefix
-	// Leased are the DHCP leases that VPP has told of, by the name of the interface. The main one's is not there while Address is one from before.
+	// Leased are the DHCP leases that VPP has told of, by the name of the interface. The main one's is not there while
+	// Address is one from before.
 	Leased map[string]netip.Prefix
 	// VXLAN is the BVI's address, zero with plain L2; HostSubnet and its two ends are zero without a host interconnect.
 	VXLAN              netip.Addr
@@ -29,7 +30,8 @@ type State struct {
 	// Services is the range that the host's way into VPP leads to, zero where VPP serves none.
 	Services  netip.Prefix
 	PodSubnet netip.Prefix
-	// FormerPodSubnets are earlier ranges of pods of which some node may hold a part still; HostSubnets those of hosts, the present one first.
+	// FormerPodSubnets are earlier ranges of pods of which some node may hold a part still; HostSubnets those of hosts,
+	// the present one first.
 	FormerPodSubnets, HostSubnets []netip.Prefix
 	// Second is the same of the second address family, from Address on; nil in clusters of one.
 	Second   *Family `json:",omitempty"`

@@ -24,7 +24,8 @@ const (
 
 func (r *run) client() typedv1.CoreV1Interface { return r.Connection.Client().CoreV1() }
 
-// workload is a pod that answers with its name, and calls others when asked. It goes where others must not: networks are everywhere.
+// workload is a pod that answers with its name, and calls others when asked. It goes where others must not: networks
+// are everywhere.
 func workload(name, node, image string) *v1.Pod {
 	now := int64(0)
 	return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": appLabel}}, Spec: v1.PodSpec{
@@ -125,8 +126,8 @@ func or(a, b string) string {
 	return a
 }
 
-// How often the API server is asked whether it is there, how long each time, and the pause between: one that starts again takes longer than a
-// connection that broke.
+// How often the API server is asked whether it is there, how long each time, and the pause between: one that starts
+// again takes longer than a connection that broke.
 const (
 	aliveTries = 3
 	aliveTime  = 5 * time.Second
@@ -162,7 +163,8 @@ func (r *run) ask(ctx context.Context, c call) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	q := r.client().RESTClient().Get().Namespace(r.Namespace).Resource("pods").SubResource("proxy").Name(net.JoinSchemeNamePort("http", c.from.Name, fmt.Sprint(port))).Suffix("dial")
-	for name, value := range map[string]string{"request": "hostname", "protocol": "http", "host": c.to, "port": fmt.Sprint(c.port), "tries": "1"} { // each by itself
+	// each by itself
+	for name, value := range map[string]string{"request": "hostname", "protocol": "http", "host": c.to, "port": fmt.Sprint(c.port), "tries": "1"} {
 		q.Param(name, value)
 	}
 	text, err := q.MaxRetries(0).DoRaw(ctx)

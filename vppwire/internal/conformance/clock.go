@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
-// clocks are lines about clocks that are wrong: this machine's, and those of ready nodes, by which kubelets renew their leases. They break no law
-// of the network.
+// clocks are lines about clocks that are wrong: this machine's, and those of ready nodes, by which kubelets renew their
+// leases. They break no law of the network.
 func (r *run) clocks(ctx context.Context) (notes []string) {
 	leases, err := r.Connection.Client().CoordinationV1().Leases(v1.NamespaceNodeLease).List(ctx, metav1.ListOptions{})
 	server, wrong := r.Connection.ServerTime()

@@ -13,8 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// drain takes one node out of service and back: it is cordoned, the run's own pods on it are evicted and must be gone, those of other nodes go
-// on calling each other, and after the node is back new pods start there and are reached. Pods of others are left where they are.
+// drain takes one node out of service and back: it is cordoned, the run's own pods on it are evicted and must be gone,
+// those of other nodes go on calling each other, and after the node is back new pods start there and are reached. Pods
+// of others are left where they are.
 func (r *run) drain(ctx context.Context, round int, pods []v1.Pod) (err error) {
 	if !r.Drain || len(pods) == 0 {
 		return nil

@@ -19,9 +19,10 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/internal/conformance"
 )
 
-// Goal: a server that goes midway ends the run with one line that names what was asked and the namespace that is left, and breaks no law: what
-// nobody could ask is not the network's fault. Clocks that differ are notes of the result. Method: the small cluster, with a node that renews its
-// lease an hour ahead, whose server cuts every connection after so many requests: while pods are made, called, and listed.
+// Goal: a server that goes midway ends the run with one line that names what was asked and the namespace that is left,
+// and breaks no law: what nobody could ask is not the network's fault. Clocks that differ are notes of the result.
+// Method: the small cluster, with a node that renews its lease an hour ahead, whose server cuts every connection after
+// so many requests: while pods are made, called, and listed.
 func TestServerGoneMidway(t *testing.T) {
 	for _, requests := range []int64{6, 9, 12, 14} {
 		t.Run(fmt.Sprint(requests), func(t *testing.T) {

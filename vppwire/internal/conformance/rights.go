@@ -31,7 +31,8 @@ func (o Options) needs() []kube.Need {
 	return needs
 }
 
-// needsIn are what a run does in its own namespace. Where who makes a namespace becomes its owner, that is not known before.
+// needsIn are what a run does in its own namespace. Where who makes a namespace becomes its owner, that is not known
+// before.
 func (o Options) needsIn(namespace string) []kube.Need {
 	needs := []kube.Need{
 		{Resource: "services", Namespace: namespace, Verbs: []string{"create", "get"}},
@@ -49,7 +50,8 @@ func (r *run) allowed(ctx context.Context, needs []kube.Need) error {
 	return r.Connection.Check(ctx, needs, mendRights)
 }
 
-// keptOut reports whether the API server itself has let a request go no further: what could not be asked of a pod is not the network's fault.
+// keptOut reports whether the API server itself has let a request go no further: what could not be asked of a pod is
+// not the network's fault.
 func keptOut(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) && (status.Status().Code == http.StatusUnauthorized || status.Status().Code == http.StatusForbidden)

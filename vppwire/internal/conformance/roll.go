@@ -14,8 +14,8 @@ import (
 // rollPause is between two calls while a DaemonSet rolls.
 const rollPause = 100 * time.Millisecond
 
-// roll restarts the pods of the DaemonSet that may be restarted, as kubectl rollout restart does, and has pods that run call each other
-// until all of them are others. It ends with the DaemonSet as it was.
+// roll restarts the pods of the DaemonSet that may be restarted, as kubectl rollout restart does, and has pods that run
+// call each other until all of them are others. It ends with the DaemonSet as it was.
 func (r *run) roll(ctx context.Context, round int, pods []v1.Pod) error {
 	namespace, name, named := strings.Cut(r.Roll, "/")
 	if !named || len(pods) < 2 {

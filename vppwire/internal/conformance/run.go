@@ -39,13 +39,15 @@ type Options struct {
 	// Calls is how many pairs of pods call each other in each round; all where there are fewer.
 	Calls int
 	Seed  uint64
-	// Roll is the DaemonSet, NAMESPACE/NAME, whose pods are restarted in each round while pods call each other; empty: none.
+	// Roll is the DaemonSet, NAMESPACE/NAME, whose pods are restarted in each round while pods call each other; empty:
+	// none.
 	Roll string
 	// Drain: in each round one node is cordoned, the run's own pods on it are evicted, and it is put back into service.
 	Drain bool
 	// Wait is how long pods of a round may take to start, and to go.
 	Wait time.Duration
-	// Patience is how long a call that fails is made again: kube-proxies hear of a pod a moment after it is ready. 0 is not at all.
+	// Patience is how long a call that fails is made again: kube-proxies hear of a pod a moment after it is ready. 0 is
+	// not at all.
 	Patience time.Duration
 	// Audit reads everything that an audit looks at.
 	Audit func(ctx context.Context) (audit.Report, error)
@@ -87,7 +89,8 @@ type run struct {
 // ErrNoNodes: no node is ready for pods.
 var ErrNoNodes = errors.New("no node is ready for pods")
 
-// Run makes pods, judges, and removes them. An error is that it could not be judged; the result holds what was until then.
+// Run makes pods, judges, and removes them. An error is that it could not be judged; the result holds what was until
+// then.
 func Run(ctx context.Context, o Options) (result Result, err error) {
 	defer func() { err = o.Connection.Explain(err) }()
 	r := &run{Options: o, draw: rand.New(rand.NewPCG(o.Seed, 0)), before: map[string]bool{}, silent: map[string]bool{}}

@@ -33,7 +33,8 @@ type tinyCluster struct {
 	address func(n int) string
 	reaches func(from, to string) bool
 	stays   bool
-	// rolls counts what was asked of the DaemonSet since it was restarted, 0 for not restarted; cutOff: pods reach nobody meanwhile.
+	// rolls counts what was asked of the DaemonSet since it was restarted, 0 for not restarted; cutOff: pods reach nobody
+	// meanwhile.
 	rolls  int
 	cutOff bool
 	// off: the node is cordoned; cordons counts how often it was. lingers keeps evicted pods.
@@ -42,7 +43,8 @@ type tinyCluster struct {
 	lingers bool
 	// blocked is the reason for which the last pod of three does not run, empty where it does.
 	blocked string
-	// keptOut is what the server answers to calls of pods, 0 for what they say; once it has, it answers that to everything.
+	// keptOut is what the server answers to calls of pods, 0 for what they say; once it has, it answers that to
+	// everything.
 	keptOut, now int
 }
 
@@ -192,8 +194,9 @@ func runOn(t *testing.T, c *tinyCluster) (conformance.Result, error) {
 		}})
 }
 
-// Goal: a token that expires, or a right that is taken away, while pods call each other is no fault of the network: the run ends without a
-// verdict, says why and what it could not remove. Method: a server that refuses from the first call on.
+// Goal: a token that expires, or a right that is taken away, while pods call each other is no fault of the network: the
+// run ends without a verdict, says why and what it could not remove. Method: a server that refuses from the first call
+// on.
 func TestKeptOutMidway(t *testing.T) {
 	for code, want := range map[int]string{http.StatusUnauthorized: "refuses this program's credentials (401 Unauthorized), of which", http.StatusForbidden: "calls 10.0.0."} {
 		c := &tinyCluster{address: func(n int) string { return fmt.Sprintf("10.0.0.%d", 5+n) }, reaches: func(string, string) bool { return true }, keptOut: code}
@@ -204,8 +207,9 @@ func TestKeptOutMidway(t *testing.T) {
 	}
 }
 
-// Goal: a pod that has no network breaks the law about it, with what its kubelet says; one that has its network and not its image ends the run without a
-// verdict and with what mends it, and its namespace is removed. Method: a kubelet that says the one and the other.
+// Goal: a pod that has no network breaks the law about it, with what its kubelet says; one that has its network and not
+// its image ends the run without a verdict and with what mends it, and its namespace is removed. Method: a kubelet that
+// says the one and the other.
 func TestPodsThatDoNotStart(t *testing.T) {
 	for reason, image := range map[string]bool{"ContainerCreating": false, "ImagePullBackOff": true, "InvalidImageName": true, "CrashLoopBackOff": true} {
 		c := &tinyCluster{address: func(n int) string { return fmt.Sprintf("10.0.0.%d", 5+n) }, reaches: func(string, string) bool { return true }, blocked: reason}
@@ -223,8 +227,8 @@ func TestPodsThatDoNotStart(t *testing.T) {
 	}
 }
 
-// Goal: a cluster that works breaks no law; each fault breaks the law that is about it and no other, and the run's namespace is always removed.
-// Method: a small cluster over HTTP, with one fault after the other.
+// Goal: a cluster that works breaks no law; each fault breaks the law that is about it and no other, and the run's
+// namespace is always removed. Method: a small cluster over HTTP, with one fault after the other.
 func TestRun(t *testing.T) {
 	good := func(n int) string { return fmt.Sprintf("10.0.0.%d", 5+n%200) }
 	all := func(string, string) bool { return true }

@@ -8,15 +8,18 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// ErrImage: the image that pods were to run is not to be had, or does not run. Nothing about the cluster's network follows of that.
+// ErrImage: the image that pods were to run is not to be had, or does not run. Nothing about the cluster's network
+// follows of that.
 var ErrImage = errors.New("the image does not run there")
 
-// imageReasons are those with which kubelets tell of a container that has its network and does not run for what its image is: what pulling says
-// (k8s.io/kubernetes/pkg/kubelet/images/types.go), and what starting says (pkg/kubelet/kuberuntime/kuberuntime_container.go).
+// imageReasons are those with which kubelets tell of a container that has its network and does not run for what its
+// image is: what pulling says (k8s.io/kubernetes/pkg/kubelet/images/types.go), and what starting says
+// (pkg/kubelet/kuberuntime/kuberuntime_container.go).
 var imageReasons = []string{"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed",
 	"CrashLoopBackOff", "CreateContainerError", "CreateContainerConfigError", "RunContainerError", "StartError", "ContainerCannotRun", "Error"}
 
-// late judges the pods of a round that are not ready in time, of all. Where one has its network and no program to run, the run cannot go on.
+// late judges the pods of a round that are not ready in time, of all. Where one has its network and no program to run,
+// the run cannot go on.
 func (r *run) late(round, all int, waiting []*v1.Pod) (err error) {
 	r.Occasions[LawStart] += all
 	for _, p := range waiting {
@@ -37,7 +40,8 @@ func (r *run) late(round, all int, waiting []*v1.Pod) (err error) {
 	return err
 }
 
-// blocked says why a pod's container does not run, as its kubelet says it, or why it has no node. The message begins with a colon, or is empty.
+// blocked says why a pod's container does not run, as its kubelet says it, or why it has no node. The message begins
+// with a colon, or is empty.
 func blocked(p *v1.Pod) (reason, message string) {
 	tell := func(reason, message string) (string, string) {
 		if message != "" {

@@ -1,7 +1,7 @@
 // Package embedded runs one etcd member inside this process, for labs, tests and single machines.
 //
-// It decides nothing but where the member keeps its data and listens: on loopback, on ports that the kernel picks. Start at
-// Start. Several may run in one process. Everything else about etcd is vppwire/host/etcd's.
+// It decides nothing but where the member keeps its data and listens: on loopback, on ports that the kernel picks.
+// Start at Start. Several may run in one process. Everything else about etcd is vppwire/host/etcd's.
 package embedded
 
 import (
@@ -22,12 +22,12 @@ type Server struct {
 	once sync.Once
 }
 
-// tries is how often Start takes ports that the kernel picks: each is told before etcd listens there, and any connection of this
-// machine may be given it meanwhile.
+// tries is how often Start takes ports that the kernel picks: each is told before etcd listens there, and any
+// connection of this machine may be given it meanwhile.
 const tries = 10
 
-// Start runs a member on the data in dir, which is created where it is missing, and returns when it answers. listen is the
-// address that clients use: 127.0.0.1:0 where the kernel shall pick the port.
+// Start runs a member on the data in dir, which is created where it is missing, and returns when it answers. listen is
+// the address that clients use: 127.0.0.1:0 where the kernel shall pick the port.
 func Start(ctx context.Context, dir, listen string) (*Server, error) {
 	var e *embed.Etcd
 	for try := 1; ; try++ {
@@ -56,7 +56,8 @@ func Start(ctx context.Context, dir, listen string) (*Server, error) {
 	return nil, fmt.Errorf("etcd in %s: %w", dir, err)
 }
 
-// config is a member's configuration, with addresses that are free now. An address in use is the caller's and no bad luck: nil.
+// config is a member's configuration, with addresses that are free now. An address in use is the caller's and no bad
+// luck: nil.
 func config(dir, listen string) (*embed.Config, error) {
 	cfg := embed.NewConfig()
 	cfg.Dir, cfg.Name = dir, "vppdrill"

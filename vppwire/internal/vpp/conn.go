@@ -33,7 +33,8 @@ var (
 	ErrIncompatible = errors.New("VPP is not one this program can drive")
 )
 
-// answerTime bounds each request of Dial. A VPP that is being configured from a file answers late; one that is stopped never.
+// answerTime bounds each request of Dial. A VPP that is being configured from a file answers late; one that is stopped
+// never.
 const answerTime = 5 * time.Second
 
 // Identity is who answers on a connection.
@@ -97,14 +98,14 @@ var tune = sync.OnceFunc(func() {
 	quiet.SetLevel(logrus.ErrorLevel)
 	core.SetLogger(quiet)
 	socketclient.SetLogger(quiet)
-	// A detail that is not taken within this time is lost without a word, and what it would have told would count as gone. As
-	// long as any call may take, so that the call is lost with it.
+	// A detail that is not taken within this time is lost without a word, and what it would have told would count as gone.
+	// As long as any call may take, so that the call is lost with it.
 	core.ReplyChannelTimeout = time.Minute
 	core.ReplyChanBufSize = 1024
 })
 
-// watch waits for the end of a second connection on which nothing is said: VPP's end of it closes when VPP dies, which the
-// client that does the talking would not tell.
+// watch waits for the end of a second connection on which nothing is said: VPP's end of it closes when VPP dies, which
+// the client that does the talking would not tell.
 func (c *Conn) watch() {
 	_, _ = io.Copy(io.Discard, c.guard) // any end is the end
 	close(c.gone)

@@ -25,9 +25,9 @@ type known interface {
 	GetMessageID(api.Message) (uint16, error)
 }
 
-// lacks says in one line what a VPP lacks, nil for nothing, and which optional plugins it has not loaded. A plugin of which nothing is
-// known is not loaded, which is fine for an optional one; a message that is
-// missing among known ones has another CRC, or comes from another release.
+// lacks says in one line what a VPP lacks, nil for nothing, and which optional plugins it has not loaded. A plugin of
+// which nothing is known is not loaded, which is fine for an optional one; a message that is missing among known ones
+// has another CRC, or comes from another release.
 func lacks(c known, version string) (without []string, err error) {
 	for _, p := range parts() {
 		var missing []string

@@ -48,8 +48,8 @@ func (s recordedStream) RecvMsg() (api.Message, error) {
 	return m, err
 }
 
-// Goal: whatever vppwire sends is looked for when VPP is dialed, so that a VPP without it is refused and not met midway. Method: wire
-// and unwire nodes, peers and pods of every mode on the model and note the messages.
+// Goal: whatever vppwire sends is looked for when VPP is dialed, so that a VPP without it is refused and not met
+// midway. Method: wire and unwire nodes, peers and pods of every mode on the model and note the messages.
 func TestEveryMessageIsLookedFor(t *testing.T) {
 	known := map[string]bool{}
 	for _, p := range parts() {

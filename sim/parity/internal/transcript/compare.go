@@ -16,7 +16,8 @@ func Canonical(m api.Message) string {
 	return mask(Text(m), m.GetMessageName(), volatile)
 }
 
-// Lines are the canonical lines of answers, sorted where they are a dump's: VPP sends some of them in the order of a hash.
+// Lines are the canonical lines of answers, sorted where they are a dump's: VPP sends some of them in the order of a
+// hash.
 func Lines(answers []api.Message) []string {
 	lines := make([]string, len(answers))
 	for i, m := range answers {
@@ -115,8 +116,8 @@ func (d *Difference) String() string {
 	return b.String()
 }
 
-// Compare compares canonical answers to one request. It returns nil where they are equal, and the names of the gaps that were
-// needed for it.
+// Compare compares canonical answers to one request. It returns nil where they are equal, and the names of the gaps
+// that were needed for it.
 func Compare(request string, want, got []string) (*Difference, []string) {
 	if gap := unasked(want, got); gap != "" {
 		return nil, []string{gap}

@@ -123,7 +123,8 @@ func skipped(line string) string {
 	return ""
 }
 
-// subnetNeighbor are the dynamic IPv6 neighbors whose last bits are zero, and their host entries (source FIB_SOURCE_ADJ).
+// subnetNeighbor are the dynamic IPv6 neighbors whose last bits are zero, and their host entries (source
+// FIB_SOURCE_ADJ).
 var subnetNeighbor = regexp.MustCompile(`^ip_neighbor_details neighbor\.sw_if_index=\d+ neighbor\.mac_address=\S+ neighbor\.ip_address=[0-9a-f:]+::$|` +
 	`^ip_route_v2_details (route\.table_id=\d+ )?route\.prefix=[0-9a-f:]+::/128 (\S+ )?route\.src=15 `)
 

@@ -36,7 +36,8 @@ func known() map[string]api.Message {
 	return by
 }
 
-// Parse reads what Text wrote, for messages that the modelled VPP speaks. An error names the word, and the nearest valid one.
+// Parse reads what Text wrote, for messages that the modelled VPP speaks. An error names the word, and the nearest
+// valid one.
 func Parse(line string) (api.Message, error) {
 	words, err := split(line)
 	if err != nil {

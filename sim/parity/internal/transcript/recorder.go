@@ -7,8 +7,8 @@ import (
 	"go.fd.io/govpp/binapi/memclnt"
 )
 
-// Recorder is an api.Connection that writes down what is said on another one. Pings that end dumps are left out. Like the
-// connections that it was made for, it is used by one goroutine at a time.
+// Recorder is an api.Connection that writes down what is said on another one. Pings that end dumps are left out. Like
+// the connections that it was made for, it is used by one goroutine at a time.
 type Recorder struct {
 	conn  api.Connection
 	steps []Step

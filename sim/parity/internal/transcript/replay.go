@@ -93,8 +93,9 @@ func Ask(s api.Stream, m api.Message) ([]api.Message, error) {
 	}
 }
 
-// rest is the request for what is left of a dump that VPP broke off because it had taken too long (retval EAGAIN, after 1 ms:
-// src/vlibmemory/api.h): the same one from the reply's cursor on. That it breaks off depends on the machine's load alone.
+// rest is the request for what is left of a dump that VPP broke off because it had taken too long (retval EAGAIN, after
+// 1 ms: src/vlibmemory/api.h): the same one from the reply's cursor on. That it breaks off depends on the machine's
+// load alone.
 func rest(m, reply api.Message) (api.Message, bool) {
 	r, ok := reply.(*interfaces.SwInterfaceTxPlacementGetReply)
 	if !ok || r.Retval != int32(api.EAGAIN) {

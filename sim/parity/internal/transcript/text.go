@@ -14,14 +14,15 @@ import (
 	"go.fd.io/govpp/binapi/ip_types"
 )
 
-// Text writes a message on one line: its name, then the fields that are not zero, in the order of its definition. Prefixes
-// are always there. Counters of the elements that follow are not.
+// Text writes a message on one line: its name, then the fields that are not zero, in the order of its definition.
+// Prefixes are always there. Counters of the elements that follow are not.
 func Text(m api.Message) string {
 	b := []byte(m.GetMessageName())
 	return string(appendFields(b, "", reflect.ValueOf(m).Elem()))
 }
 
-// fieldName takes a field's name, and that of the field that counts its elements, from govpp's tag: "fib_path[n_paths],name=paths".
+// fieldName takes a field's name, and that of the field that counts its elements, from govpp's tag:
+// "fib_path[n_paths],name=paths".
 func fieldName(f reflect.StructField) (name, counter string) {
 	kind, rest, _ := strings.Cut(f.Tag.Get("binapi"), ",")
 	for part := range strings.SplitSeq(rest, ",") {

@@ -11,8 +11,8 @@ import (
 type Transcript struct {
 	// Name is the file's, without its folder and ending.
 	Name string
-	// Head are the comment lines before the first request, without "# ". The first one says which VPP it was and which command
-	// recorded it.
+	// Head are the comment lines before the first request, without "# ". The first one says which VPP it was and which
+	// command recorded it.
 	Head  []string
 	Steps []Step
 }

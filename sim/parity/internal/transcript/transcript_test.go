@@ -36,8 +36,8 @@ const recorded = `# VPP 25.10-release, recorded by a test
 
 func fresh() *vppmodel.VPP { return vppmodel.New(vppmodel.Config{}) }
 
-// Goal: a file is read and written without a change, and a conversation that is recorded is that file. Method: the requests
-// of one, asked through a Recorder over the model.
+// Goal: a file is read and written without a change, and a conversation that is recorded is that file. Method: the
+// requests of one, asked through a Recorder over the model.
 func TestRecorder(t *testing.T) {
 	want, err := transcript.Read("loops", recorded)
 	if err != nil {
@@ -82,7 +82,8 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
-// Goal: replaying tells equal from different. Method: the file as it is, and with one answer changed, left out or added.
+// Goal: replaying tells equal from different. Method: the file as it is, and with one answer changed, left out or
+// added.
 func TestReplay(t *testing.T) {
 	for change, wantDifferent := range map[string]int{
 		"":                                     0,
@@ -116,7 +117,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// Goal: what is no fact is not compared, and a gap is named where it was needed and only there. Method: pairs of answers.
+// Goal: what is no fact is not compared, and a gap is named where it was needed and only there. Method: pairs of
+// answers.
 func TestCompare(t *testing.T) {
 	details := func(more string) []string { return []string{"sw_interface_details sw_if_index=1" + more} }
 	for _, c := range []struct {
@@ -219,7 +221,8 @@ func (b *busy) RecvMsg() (api.Message, error) {
 	return m, nil
 }
 
-// Goal: a dump that VPP breaks off because it takes too long is whole all the same. Method: a VPP that does so behind each detail.
+// Goal: a dump that VPP breaks off because it takes too long is whole all the same. Method: a VPP that does so behind
+// each detail.
 func TestBrokenOff(t *testing.T) {
 	answers, err := transcript.Ask(&busy{}, &interfaces.SwInterfaceTxPlacementGet{SwIfIndex: 1<<32 - 1})
 	if err != nil || len(answers) != 4 || answers[3].(*interfaces.SwInterfaceTxPlacementGetReply).Retval != 0 {

@@ -21,8 +21,8 @@ type Object = map[string]any
 type Server struct {
 	// Lists: watches that ask for initial events are refused, as by servers before 1.32. It is set before anybody asks.
 	Lists bool
-	// Observe, where set, is told each write in order, with the object before and after it, nil for none; the server is locked meanwhile. It is
-	// set before anybody asks.
+	// Observe, where set, is told each write in order, with the object before and after it, nil for none; the server is
+	// locked meanwhile. It is set before anybody asks.
 	Observe func(key string, old, now Object)
 
 	mu      sync.Mutex
@@ -189,7 +189,8 @@ func selector(text string) func(Object) bool {
 	}
 }
 
-// labelled reports whether an object has a label with a value, as label=value; all of them are chosen by the empty selector.
+// labelled reports whether an object has a label with a value, as label=value; all of them are chosen by the empty
+// selector.
 func labelled(o Object, selector string) bool {
 	label, value, some := strings.Cut(selector, "=")
 	metadata, _ := o["metadata"].(Object)

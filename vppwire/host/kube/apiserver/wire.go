@@ -25,7 +25,8 @@ const (
 
 var errWire = errors.New("connection reset by peer")
 
-// Wire is one client's way to a server, an http.RoundTripper, on which requests and answers get lost. NewWire makes one.
+// Wire is one client's way to a server, an http.RoundTripper, on which requests and answers get lost. NewWire makes
+// one.
 type Wire struct {
 	base http.RoundTripper
 

@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// generations are resources whose metadata.generation grows with each change of the spec, as that of all custom resources does.
+// generations are resources whose metadata.generation grows with each change of the spec, as that of all custom
+// resources does.
 var generations = map[string]bool{"ipamconfigs": true}
 
 // kinds are what strategic merge patches are merged as.

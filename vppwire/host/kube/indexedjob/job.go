@@ -175,7 +175,8 @@ func (f *follower) look(ctx context.Context) error {
 	return nil
 }
 
-// read hands a pod's lines on until it ends. What is lost with a pod that is killed is missing, and whoever counts the lines sees it.
+// read hands a pod's lines on until it ends. What is lost with a pod that is killed is missing, and whoever counts the
+// lines sees it.
 func (f *follower) read(ctx context.Context, pod string) {
 	logs, err := f.client.CoreV1().Pods(f.order.Namespace).GetLogs(pod, &corev1.PodLogOptions{Follow: true}).Stream(ctx)
 	if err != nil {

@@ -31,8 +31,8 @@ func ended(how batchv1.JobConditionType, waiting string) *fake.Clientset {
 	return client
 }
 
-// Goal: Run returns when the Job is over, says why it failed, and leaves neither Job nor ConfigMap. Method: a fake server on which Jobs end in
-// each way, and what stands there afterwards.
+// Goal: Run returns when the Job is over, says why it failed, and leaves neither Job nor ConfigMap. Method: a fake
+// server on which Jobs end in each way, and what stands there afterwards.
 func TestRunEnds(t *testing.T) {
 	for _, c := range []struct {
 		how           batchv1.JobConditionType
