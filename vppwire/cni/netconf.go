@@ -170,6 +170,9 @@ func (c *netconf) refuseUnsupported() *failure {
 	if json.Unmarshal(c.raw, &fields) != nil {
 		return nil // it was read before
 	}
+	if !empty(fields["ipam"]) && (c.IPAM == nil || c.IPAM.Type == "") {
+		return unsupported("ipam", fields["ipam"]).more("without a type it names no plugin, and the agent chooses addresses")
+	}
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		for _, own := range ownFields {
 			if !strings.EqualFold(field, own) && near(strings.ToLower(field), strings.ToLower(own)) {
