@@ -82,7 +82,11 @@ Exit codes: 0 stopped, 1 it failed, 2 bad usage or configuration, 3 this machine
 			return judged("agent", runConfigured(cmd.Context(), o))
 		},
 	}
-	flags := c.Flags()
+	f.add(c.Flags())
+	return c
+}
+
+func (f *agentFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.config, "config", agent.ContivConfigPath, "configuration `file` in Contiv's format")
 	flags.StringVar(&f.node, "node", "", "this node's Kubernetes `name`; empty: NodeName of the configuration, or the host's name")
 	flags.StringVar(&f.vppSocket, "vpp-socket", defaultVPPSocket, "VPP's binary API `socket`")
@@ -102,7 +106,6 @@ Exit codes: 0 stopped, 1 it failed, 2 bad usage or configuration, 3 this machine
 	flags.Var(&f.format, "format", "logs as text or json")
 	flags.StringVar(&f.level, "log-level", "info", "lowest `level` to log: debug, info, warn, error")
 	flags.BoolVar(&f.plan, "plan", false, "print what a running agent wants and what is there, and exit")
-	return c
 }
 
 // options checks the flags and reads the configuration; nothing is changed.
@@ -155,6 +158,9 @@ func (f *agentFlags) options(errOut io.Writer) (options, error) {
 // etcdFlags are those that mean something with --cluster etcd.
 var etcdFlags = []string{"etcd", "etcd-prefix", "register"}
 
+// installedFlags are those that mean something where the agent installs its plugin.
+var installedFlags = []string{"cni-conf-name", "cni-version", "cni-host-socket"}
+
 // idle refuses flags that are given and change nothing.
 func (f *agentFlags) idle(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(given *pflag.Flag) {
@@ -164,6 +170,8 @@ func (f *agentFlags) idle(flags *pflag.FlagSet) (err error) {
 			err = cli.Usagef("agent: --%s is for an agent that runs, and --plan asks the one at --rest %s: leave out one of the two", name, f.rest)
 		case f.cluster.kind == clusterKubernetes && slices.Contains(etcdFlags, name):
 			err = cli.Usagef("agent: --%s is for --cluster etcd", name)
+		case f.install.binDir == "" && f.install.confDir == "" && slices.Contains(installedFlags, name):
+			err = cli.Usagef("agent: --%s goes with --cni-bin-dir and --cni-conf-dir: it is about what is installed there", name)
 		}
 	})
 	return err

@@ -166,12 +166,17 @@ func join(ctx context.Context, o options, alloc ipam.NodeAllocator) (facts, erro
 	return facts{store: c.Store(), cluster: c.Cluster(o.node), stop: stop}, nil
 }
 
+// use is what the agent does with the API server.
+func (o options) use() kube.AgentUse {
+	return kube.AgentUse{PoolsNamespace: o.cluster.poolsNamespace, PoolsName: o.cluster.poolsName, Services: o.cfg.Services == agent.ServicesVPP,
+		PoolNode: o.cluster.ipam == ipamMultiPool, NodeConfigs: o.cluster.nodeConfigs}
+}
+
 // joinKubernetes ends an agent that may not do what it needs. An API server that does not answer ends none: what runs
 // goes on.
 func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator) (facts, error) {
 	services := o.cfg.Services == agent.ServicesVPP
-	c, err := dialKubernetes(ctx, "agent", o.cluster.kubeconfig, "vppdrill-agent", kube.AgentNeeds(kube.AgentUse{PoolsNamespace: o.cluster.poolsNamespace,
-		PoolsName: o.cluster.poolsName, Services: services, PoolNode: o.cluster.ipam == ipamMultiPool, NodeConfigs: o.cluster.nodeConfigs}), o.log)
+	c, err := dialKubernetes(ctx, "agent", o.cluster.kubeconfig, "vppdrill-agent", kube.AgentNeeds(o.use()), o.log)
 	if err != nil {
 		return facts{}, err
 	}

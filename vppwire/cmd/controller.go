@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
@@ -72,6 +74,9 @@ Exit codes: 0 stopped, 1 it failed, 2 bad usage, 3 the cluster lacks what it nee
 			if len(args) > 0 {
 				return cli.Usagef("controller: takes no arguments, only flags; %q is one; see vppdrill controller --help", args[0])
 			}
+			if err := f.idle(cmd.Flags()); err != nil {
+				return err
+			}
 			log, err := logger("controller", cmd.ErrOrStderr(), f.format, f.level)
 			if err != nil {
 				return err
@@ -84,9 +89,6 @@ Exit codes: 0 stopped, 1 it failed, 2 bad usage, 3 the cluster lacks what it nee
 				return err
 			}
 			if f.kind == typeClusterPool || f.kind == typeMultiPool {
-				if f.cloud != "" {
-					return cli.Usagef("controller: --cloud %s is for cloud types, --type %s asks none", f.cloud, f.kind)
-				}
 				return f.operate(cmd.Context(), lease, log)
 			}
 			cfg, err := f.config()
@@ -106,7 +108,11 @@ Exit codes: 0 stopped, 1 it failed, 2 bad usage, 3 the cluster lacks what it nee
 			return f.run(cmd.Context(), running{lease, c, needs, d.Run, log})
 		},
 	}
-	flags := c.Flags()
+	f.add(c.Flags())
+	return c
+}
+
+func (f *controllerFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kind, "type", string(nodeipam.RangeAllocatorType), "`RangeAllocator|CloudAllocator|IPAMFromCluster|IPAMFromCloud|cluster-pool|multi-pool`")
 	flags.StringVar(&f.cloud, "cloud", "", "`program` that asks the cloud, for types that need one")
 	flags.StringVar(&f.ipam.ClusterCIDR, "cluster-cidr", "", "`CIDR` of all pods, or one of each family, separated by a comma; any number with pools")
@@ -120,7 +126,46 @@ Exit codes: 0 stopped, 1 it failed, 2 bad usage, 3 the cluster lacks what it nee
 	f.format = cli.Text
 	flags.Var(&f.format, "format", "logs as text or json")
 	flags.StringVar(&f.level, "log-level", "info", "lowest `level` to log: debug, info, warn, error")
-	return c
+}
+
+// rangeFlags are those that say what nodes' ranges are cut from.
+var rangeFlags = []string{"cluster-cidr", "service-cluster-ip-range", "node-cidr-mask-size", "node-cidr-mask-size-ipv4", "node-cidr-mask-size-ipv6"}
+
+// idle refuses flags that are given and change nothing. A range that cannot be read is refused later.
+func (f *controllerFlags) idle(flags *pflag.FlagSet) (err error) {
+	four, six := 0, 0
+	for text := range strings.SplitSeq(f.ipam.ClusterCIDR, ",") {
+		if r, bad := space.ParsePrefix(strings.TrimSpace(text)); bad == nil && r.Addr().Is6() {
+			six++
+		} else if bad == nil {
+			four++
+		}
+	}
+	flags.Visit(func(given *pflag.Flag) {
+		const mask = "node-cidr-mask-size"
+		refuse := func(format string, args ...any) {
+			if err == nil {
+				err = cli.Usagef("controller: --"+given.Name+" "+format, args...)
+			}
+		}
+		switch kind, name := nodeipam.CIDRAllocatorType(f.kind), given.Name; {
+		case kind == nodeipam.CloudAllocatorType && slices.Contains(rangeFlags, name):
+			refuse("is not for --type %s: the cloud alone says which ranges there are", f.kind)
+		case name == "cloud" && (f.kind == typeClusterPool || f.kind == typeMultiPool):
+			refuse("%s is for cloud types, --type %s asks none", f.cloud, f.kind)
+		case name == "cluster-cidr" && four > 0 && six > 0 && slices.Contains(cloudTypes, kind):
+			refuse("%s has two families, and --type %s knows one range of a node", f.ipam.ClusterCIDR, f.kind)
+		case name == mask+"-ipv4" && six > 0 && four == 0:
+			refuse("is for IPv4, and --cluster-cidr %s has none", f.ipam.ClusterCIDR)
+		case name == mask+"-ipv6" && four > 0 && six == 0:
+			refuse("is for IPv6, and --cluster-cidr %s has none", f.ipam.ClusterCIDR)
+		case name == mask && four > 0 && six > 0:
+			refuse("is for one family, and --cluster-cidr %s has two: give --%[2]s-ipv4 and --%[2]s-ipv6", f.ipam.ClusterCIDR, mask)
+		case name == mask && (flags.Changed(mask+"-ipv4") || flags.Changed(mask+"-ipv6")):
+			refuse("is given twice, for one family and for any: leave out one of the two")
+		}
+	})
+	return err
 }
 
 // config checks the flags.

@@ -28,6 +28,11 @@ type options struct {
 	log *slog.Logger
 }
 
+// host is what flags and file alone say of the driver.
+func (o options) host() host.Config {
+	return host.Config{Agent: o.cfg, VPP: host.Socket(o.vppSocket), CallTimeout: o.callTime, VPPPatience: o.patience, Log: o.log}
+}
+
 // run runs an agent until ctx ends, which is no error.
 func run(ctx context.Context, o options) (err error) {
 	closing := func(what func() error) { err = errors.Join(err, what()) }
@@ -71,9 +76,10 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer closing(facts.stop)
-	d, err := host.New(host.Config{Agent: o.cfg, Allocator: alloc, Journal: j, Records: records, Boot: boot, Linux: machine,
-		VPP: host.Socket(o.vppSocket), Store: facts.store, Cluster: facts.cluster, Events: facts.events, Stepped: facts.stepped, HostAddresses: machine,
-		CallTimeout: o.callTime, VPPPatience: o.patience, Log: o.log})
+	c := o.host()
+	c.Allocator, c.Journal, c.Records, c.Boot, c.Linux, c.HostAddresses = alloc, j, records, boot, machine, machine
+	c.Store, c.Cluster, c.Events, c.Stepped = facts.store, facts.cluster, facts.events, facts.stepped
+	d, err := host.New(c)
 	if err != nil {
 		return err
 	}
