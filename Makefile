@@ -9,7 +9,7 @@ FUZZTIME ?= 5s
 MUTANTS ?= 100
 BUDGET  ?= 60s
 SEED    ?= 1
-.PHONY: help build run test check duel plots mutate mutate-listed kind-conformance bench bench-peers golden cover fuzz-short clean
+.PHONY: help build run test check api duel plots mutate mutate-listed kind-conformance bench bench-peers golden cover fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ check: ## formatting, vet, staticcheck, golangci-lint where installed, the repos
 	$(GO) run ./reports/repo/repocheck
 	$(GO) test ./reports/repo/...
 	@$(GO) run ./lab/suite/unrun
+
+api: ## compare the packages of docs/library.md with the newest release, or with REF=, by apidiff; fails on a change that breaks users
+	@bash .ci/api
 
 # plotted runs a shipped experiment, and keeps plot number 2 of it as docs/tutorials/3.svg.
 define plotted

@@ -42,6 +42,7 @@ func Rules() []Rule {
 		packageDocs(),
 		thinDrivers(),
 		wholeFacts(),
+		libraryNamed(),
 		noInit(),
 		nounNames(),
 		fileLength(),

@@ -58,6 +58,10 @@ func TestRulesCanFail(t *testing.T) {
 			[]string{"sim/a.go:4: rand.IntN"}},
 		{"seeded randomness", "banned-calls", map[string]string{"sim/a.go": body(`import "math/rand/v2"`, "_ = rand.New(rand.NewPCG(1, 2))")}, nil},
 
+		{"a page of the library", "library", map[string]string{"sim/a.go": "package sim\n", "sim/a_test.go": "package sim\nfunc ExampleRun() {}\n", "sim/internal/b/b.go": "package b\n",
+			"docs/library.md": "| `sim` | x | `ExampleRun` of `sim` |\n| `sim` | x | `ExampleStop` of `sim` |\n| `sim/internal/b` | x | |\n| `lab` | x | |\n"},
+			[]string{"docs/library.md: lists lab, which is no package", "docs/library.md: lists sim twice",
+				"docs/library.md: lists sim/internal/b, which users", "docs/library.md: names ExampleStop of sim"}},
 		{"facts with and without a field", "whole-facts", map[string]string{"scenarios/fact/a.go": "package fact\n" +
 			"type Leased struct{ Owner, Addr string }\nfunc (Leased) what() {}\ntype Counts struct{ Calls, Writes int }\n" +
 			"var _ = []any{Leased{Owner: \"a\", Addr: \"\"}, Leased{\"a\", \"b\"}, Counts{Calls: 1},\nLeased{Owner: \"a\"}}\n"},
