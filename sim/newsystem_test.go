@@ -23,7 +23,6 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
-	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
@@ -142,15 +141,15 @@ func readCard(o *audit.Objects, one kubectl.Object) error {
 
 // deckDriver has the simulator deal cards. marked puts each card back on top as it is dealt.
 type deckDriver struct {
-	controllers.Still
-	env    controllers.Env
+	sim.Still
+	env    sim.Env
 	deck   deck
 	cards  map[string]netip.Prefix
 	marked bool
 }
 
-func driveDeck(marked bool) map[scenarios.System]controllers.Driver {
-	return map[scenarios.System]controllers.Driver{"deck": func(env controllers.Env) (controllers.System, error) {
+func driveDeck(marked bool) map[scenarios.System]sim.Driver {
+	return map[scenarios.System]sim.Driver{"deck": func(env sim.Env) (sim.System, error) {
 		p, err := env.Plan.Plan()
 		return &deckDriver{env: env, deck: newDeck(p.PodSubnet, p.PodSubnetOneNodePrefixLen), cards: map[string]netip.Prefix{}, marked: marked}, err
 	}}
@@ -282,7 +281,9 @@ func TestNewSystem(t *testing.T) {
 		c := scenarios.DefaultConfig().IPAM
 		c.Use(bare)
 		_, noPlan := c.PlanSource(plan.Base{})
-		_, noDriver := controllers.New(controllers.Env{Plan: c}, nil)
+		bareScenario := scenarios.Default()
+		bareScenario.Config.IPAM.Use(bare)
+		_, noDriver := sim.New(&bareScenario, sim.Options{Seed: 1})
 		for _, e := range [][2]any{{err, `random scenarios have no system "bare"`}, {noPlan, `no address plan is made of system "bare"`}, {noDriver, `the simulator drives no system "bare"`}} {
 			if fmt.Sprint(e[0]) != e[1] {
 				t.Errorf("%v, want %v", e[0], e[1])

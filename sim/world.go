@@ -119,7 +119,7 @@ type Options struct {
 	Postpone int64
 	Passed   func(int64)
 	// Systems drive address management systems beside those that come along, which scenarios.Reader lets files choose.
-	Systems map[scenarios.System]controllers.Driver
+	Systems map[scenarios.System]Driver
 	// Plant, where set, puts an upstream's fault back; it serves one run.
 	Plant *Plant
 }
