@@ -19,6 +19,7 @@ func ExampleCIDRSet() {
 	_, err = set.AllocateNext()
 	fmt.Println(first, second)
 	fmt.Println(err)
-	// Output: 10.0.2.0/24 10.0.3.0/24 CIDR allocation failed; there are no remaining CIDRs left to allocate in the
-	// accepted range: 10.0.0.0/22 holds 4 blocks of /24
+	// Output:
+	// 10.0.2.0/24 10.0.3.0/24
+	// CIDR allocation failed; there are no remaining CIDRs left to allocate in the accepted range: 10.0.0.0/22 holds 4 blocks of /24
 }

@@ -28,9 +28,10 @@ func Example() {
 			}
 		}
 	}
-	// Output: n1 persist seq=5 records=2 | ipam lease k8s/c1/eth0 10.1.1.2 10.1.1.0/24 1000000000000 | sandbox k8s/c1/eth0
-	// 1 /run/netns/c1 default web-0 uid-web-0 n1 answer add c1 if=eth0 addr=10.1.1.2/32 gateway=10.1.1.1 n1 pod web-0 c1
-	// 10.1.1.2 up=true removing=false stale=false
+	// Output:
+	// n1 persist seq=5 records=2 | ipam lease k8s/c1/eth0 10.1.1.2 10.1.1.0/24 1000000000000 | sandbox k8s/c1/eth0 1 /run/netns/c1 default web-0 uid-web-0
+	// n1 answer add c1 if=eth0 addr=10.1.1.2/32 gateway=10.1.1.1
+	// n1 pod web-0 c1 10.1.1.2 up=true removing=false stale=false
 }
 
 // TestRefusesUnknownWords: a word that nobody knows is an error that names its line, and so is a machine.
