@@ -23,13 +23,15 @@ import (
 // flagTry is how a flag is tried.
 type flagTry struct {
 	value string
-	// by is the test, as FILE: NAME, that sees what only sockets, files and servers show; empty: what is built of the flags differs.
+	// by is the test, as FILE: NAME, that sees what only sockets, files and servers show; empty: what is built of the
+	// flags differs.
 	by string
 	// but are command lines in which it is not refused and changes nothing, and why that is well.
 	but map[string]string
 }
 
-// countFlags tries every flag in every command line: it is refused by name, or what is built differs, in one of them at least.
+// countFlags tries every flag in every command line: it is refused by name, or what is built differs, in one of them at
+// least.
 func countFlags(t *testing.T, all *pflag.FlagSet, tries map[string]flagTry, lines map[string][]string, built func(args []string) (string, error)) {
 	plain := map[string]string{}
 	for name, args := range lines {
@@ -83,9 +85,10 @@ func logLines(log *slog.Logger, out *bytes.Buffer) string {
 	return times.ReplaceAllString(out.String(), "")
 }
 
-// Goal: no flag of the agent is accepted that changes nothing. Method: every flag of the command by reflection, with other flags beside it that decide
-// whether it means something. What the command would run with is compared: the driver's configuration, what gives addresses and how soon again, what is
-// asked of the API server, the installed files, and the log.
+// Goal: no flag of the agent is accepted that changes nothing. Method: every flag of the command by reflection, with
+// other flags beside it that decide whether it means something. What the command would run with is compared: the
+// driver's configuration, what gives addresses and how soon again, what is asked of the API server, the installed
+// files, and the log.
 func TestAgentFlagsCount(t *testing.T) {
 	dir := shortDir(t)
 	config, other := filepath.Join(dir, "contiv.yaml"), filepath.Join(dir, "other.yaml")
@@ -160,7 +163,8 @@ func again(t *testing.T, alloc ipam.NodeAllocator) string {
 	return fmt.Sprint(n, err)
 }
 
-// Goal: no flag of the controller is accepted that changes nothing. Method: as for the agent, with each type and with ranges of one family and of two.
+// Goal: no flag of the controller is accepted that changes nothing. Method: as for the agent, with each type and with
+// ranges of one family and of two.
 func TestControllerFlagsCount(t *testing.T) {
 	all := pflag.NewFlagSet("controller", pflag.ContinueOnError)
 	(&controllerFlags{}).add(all)

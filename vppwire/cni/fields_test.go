@@ -11,8 +11,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/cni"
 )
 
-// Goal: no field of a network configuration is accepted that changes nothing. Method: every field by reflection; a request with it and one without differ in what the
-// agent is told, in what the runtime gets or in that it waits no longer, or the field is refused by name. A new field without a line here fails.
+// Goal: no field of a network configuration is accepted that changes nothing. Method: every field by reflection; a
+// request with it and one without differ in what the agent is told, in what the runtime gets or in that it waits no
+// longer, or the field is refused by name. A new field without a line here fails.
 func TestFieldsCount(t *testing.T) {
 	type try struct {
 		command, value string
