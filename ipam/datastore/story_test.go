@@ -21,6 +21,7 @@ import (
 //
 //	ipamd TARGET=N… [units=N] [enis=N] [prefixes] [cooling=D]   start one whose ENIs hold so many units
 //	answer [refused=CODE|lost] [UNIT…]         the answer to the oldest call; input lines are ENIs: ID DEVICE [UNIT…]
+//	again TIMES [refused=CODE]                 the same answer to each of the next calls, which come as time passes
 //	agent [busy] [CIDR…]                       what the agent holds now
 //	pods N                                     so many pods hold an address
 //	wait DURATION                              time passes; ipamd is woken as it asked
@@ -65,6 +66,16 @@ func (s *ipamdStory) command(d *datadriven.TestData) {
 		s.start(d)
 	case "answer":
 		s.answer(d)
+	case "again":
+		times, err := strconv.Atoi(d.CmdArgs[0].Key)
+		s.must(err)
+		d.CmdArgs = d.CmdArgs[1:]
+		for range times {
+			for len(s.calls) == 0 && !s.wake.IsZero() {
+				s.wait(s.wake)
+			}
+			s.answer(d)
+		}
 	case "agent":
 		s.busy = false
 		var blocks []netip.Prefix
