@@ -47,6 +47,9 @@ type Agent struct {
 	armed             time.Time // the last WakeAt
 	validates         bool
 	steps             uint64 // those that were validated
+	// lastWrite is the last write of the journal that was validated, acted the claim that was acted on then, and walked when the session was.
+	lastWrite, walked uint64
+	acted             nodeid.Claim
 }
 
 // core is what every part of an agent works on.

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
 // booksEvery is after how many steps the books are compared: they grow with the node's pods.
@@ -20,7 +21,7 @@ func (a *Agent) validate(ev Event, calling bool) {
 	case Called, VPPUp, VPPDown:
 		calling = false
 	}
-	calls, alarms, last := 0, 0, uint64(0)
+	calls, alarms := 0, 0
 	for _, e := range a.out {
 		switch e := e.(type) {
 		case CallDataplane:
@@ -28,17 +29,38 @@ func (a *Agent) validate(ev Event, calling bool) {
 		case WakeAt:
 			alarms++
 		case Persist:
-			a.assert(e.Seq > last, "write %d of the journal comes behind write %d", e.Seq, last)
+			a.assert(e.Seq > a.lastWrite, "write %d of the journal comes behind write %d", e.Seq, a.lastWrite)
+			a.assert(e.GivenUp < e.Seq, "write %d of the journal gives up write %d", e.Seq, e.GivenUp)
 			a.assert(len(e.Records) > 0, "write %d of the journal is empty", e.Seq)
-			last = e.Seq
+			a.lastWrite = e.Seq
 		}
 	}
 	a.assert(calls <= 1, "%d calls of one step", calls)
 	a.assert(calls == 0 || !calling, "a call while another one has no answer")
 	a.assert(alarms <= 1, "%d alarms of one step", alarms)
+	a.validateID()
 	if a.steps++; a.steps%booksEvery == 0 {
 		a.validateBooks()
 	}
+	if a.steps-a.walked > uint64(a.wire.Size()) { // a walk costs as much as what is walked
+		a.walked = a.steps
+		if err := a.wire.Inconsistent(); err != nil {
+			a.assert(false, "%s", err)
+		}
+	}
+}
+
+// validateID looks at what ID the node acts on: one of a claim with a UID, and not another one of the same Node object
+// without having given up the first.
+func (a *Agent) validateID() {
+	id, claim := a.ids.Acting(), a.ids.Claim()
+	if id == 0 {
+		a.acted = nodeid.Claim{}
+		return
+	}
+	a.assert(claim.ID == id && claim.UID != "", "it acts on ID %d, and its claim is %+v", id, claim)
+	a.assert(a.acted.UID != claim.UID || a.acted.ID == id, "it acts on ID %d, and on %d before, of the same Node object %s", id, a.acted.ID, claim.UID)
+	a.acted = claim
 }
 
 // validateBooks compares attachments with the allocator's leases: each has its own address, and the allocator says so.
