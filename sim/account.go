@@ -7,23 +7,22 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Account is told a run event by event, fact by fact and decision by decision, by whoever explains it. It changes
-// nothing.
+// Account receives every event, fact and decision of a run, to explain it. It changes nothing.
 type Account interface {
-	// Begin is told before the first event how to see the cluster as it is: in the middle of an event, perhaps, whose
-	// small steps are events.
+	// Begin receives, before the first event, a function that shows the present cluster. It may be called in the middle of
+	// an event whose small steps are events.
 	Begin(state func() (fact.Snapshot, error))
-	// Event is told each event before it fires; parent is the event that scheduled it, 0 for none. line is valid during
+	// Event receives each event before it fires; parent is the event that scheduled it, 0 for none. line is valid during
 	// the call.
 	Event(seq int64, at time.Duration, parent int64, line []byte)
-	// Fact is told each fact of the present event, before laws are.
+	// Fact receives each fact of the present event, before the laws do.
 	Fact(f fact.Fact)
-	// Decided is told what a program decides in the present event and no event shows: what it writes to its journal, what
-	// it logs, what it waits for from now on, how much it wants. who is a node or a controller.
+	// Decided receives what a program decides in the present event without an event that shows it: journal writes, log
+	// lines, what it waits for from now on, how much it wants. who is a node or a controller.
 	Decided(who, text string)
 }
 
-// account lets those who asked for it see the run.
+// account reports the run to its listener, if there is one.
 func (w *World) account(o Options) {
 	a := o.Account
 	if a == nil {

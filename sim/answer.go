@@ -4,7 +4,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// answer brings an answer back to whoever asked.
+// answer delivers an answer to the caller.
 func (p *process) answer(a agent.Answer) {
 	if r, ok := p.close(a.Request); ok {
 		told := &answered{m: p.m, answer: a, done: r.done, full: a.Code == agent.CodeTryAgain && p.m.crowded()}

@@ -20,7 +20,7 @@ type wall struct {
 // million is what a clock's error is a part of.
 const million = 1_000_000
 
-// drawWall draws how wrong the clocks of the machine are on which somebody runs.
+// drawWall draws the error of each machine's wall clock, in clusters whose clocks differ.
 func (w *World) drawWall(of string) wall {
 	t, c := &w.s.Topology, wall{eng: w.eng}
 	if spread := int(t.ClockSpread / time.Millisecond); spread > 0 {
@@ -61,8 +61,8 @@ func (c *wall) truly(d time.Duration) time.Duration {
 	return d/rate*million + d%rate*million/rate
 }
 
-// UntilAfter implements controllers.Wall: it is truly, and never too short, as who is woken too early would sleep for
-// ever.
+// UntilAfter implements controllers.Wall: the real time, rounded up, because a program that is woken too early would
+// sleep indefinitely.
 func (c *wall) UntilAfter(d time.Duration) time.Duration {
 	if c.ppm == 0 || d == 0 {
 		return d
@@ -93,13 +93,13 @@ func (m *machine) sinceBoot() time.Duration {
 // now is the time as the process sees it: what the wall clock said when it started, and what has passed since.
 func (p *process) now() time.Time { return epoch.Add(p.ahead + p.m.clocks.ticked()) }
 
-// ownNow is the time that the agent's allocator is told: rests are measured by it, and who counts its addresses by
-// another one ends them.
+// ownNow is the time that the agent's allocator receives. Cooling is measured by it; counting addresses by another
+// clock would end it early.
 func (p *process) ownNow() time.Time { return p.agent.Time(p.now()) }
 
-// ownTime notes by what a new life of the agent measures rests. A new boot's time is the wall clock's: where somebody
-// has set it back since the boot before, whatever rests does so for longer, by no more than that. An agent that loses
-// more has lost it by itself.
+// ownTime notes the clock by which a new life of the agent measures cooling. A new boot takes the wall clock's time. If
+// that clock was set back since the boot before, addresses cool for longer, by no more than the difference. An agent
+// that loses more has lost it by a fault of its own.
 func (m *machine) ownTime(p *process) {
 	c := &m.clocks
 	own := p.ownNow().Sub(epoch) - m.clocks.ticked()
@@ -112,7 +112,7 @@ func (m *machine) ownTime(p *process) {
 	c.own = own
 }
 
-// side is an agent as its node's daemons see it, whose time is its own.
+// side is an agent as its node's daemons see it; its time is the agent's.
 type side struct {
 	*agent.Agent
 	p *process
@@ -124,8 +124,7 @@ func (s side) Now() time.Time { return s.p.ownNow() }
 // SetClock implements timeline.Processes.
 func (st stage) SetClock(node string, by time.Duration) { st.machines[node].clocks.ahead += by }
 
-// restOfIDs is how long the ID of a node that is gone is nobody's, if whoever waits for that has the fastest clock
-// there may be.
+// restOfIDs is how long the ID of a removed node stays unused, by the fastest clock of any agent that may wait for it.
 func (w *World) restOfIDs() time.Duration {
 	d := w.agentConfig.NodeIDQuarantine
 	if w.s.Topology.ClockDrift == 0 {

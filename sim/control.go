@@ -112,7 +112,7 @@ func (w *World) externalAddresses(m *machine, owner ipam.Owner) (first, second n
 	return w.external.Pick(m.number, cidrs, owner)
 }
 
-// externalRelease tells it that the address is free.
+// externalRelease reports to the external plugin that the address is free.
 func (w *World) externalRelease(m *machine, owner ipam.Owner) {
 	if m != nil {
 		w.external.Release(m.number, owner)
@@ -170,7 +170,7 @@ func (w *World) sandboxes(m *machine) []fact.PodState {
 
 // controlPending says what the control plane still has to do.
 func (w *World) controlPending() string {
-	if why := w.starvedInVain(); why != "" {
+	if why := w.starvedDespiteFree(); why != "" {
 		return why
 	}
 	if !w.cluster.Load().Quiet() {
@@ -179,8 +179,8 @@ func (w *World) controlPending() string {
 	return w.system.Pending()
 }
 
-// starvedInVain names a node whose pods wait for an address that is there, and which VPP has room for, or "".
-func (w *World) starvedInVain() string {
+// starvedDespiteFree names a node whose pods wait although an address is free and VPP has room for it, or "".
+func (w *World) starvedDespiteFree() string {
 	if w.cluster.Load().Starved == 0 {
 		return ""
 	}
@@ -217,6 +217,6 @@ type control struct {
 	external hostlocal.Plugin
 	// system is where nodes' blocks come from.
 	system controllers.System
-	// assigned is what it, or an administrator, says who has, by node.
+	// assigned is what the system, or an administrator, says each node has.
 	assigned map[string][]ipam.Block
 }

@@ -13,7 +13,7 @@ import (
 type dataplaneCall struct {
 	p    *process
 	call vppwire.Call
-	// dueSeq tells a scheduled event of this call from one of an abandoned call.
+	// dueSeq distinguishes a scheduled event of this call from one of an abandoned call.
 	seq   uint64
 	since time.Duration
 	twice bool
@@ -24,7 +24,7 @@ func (p *process) callDataplane(c vppwire.Call) {
 	p.call.p, p.call.call, p.call.twice, p.call.since = p, c, false, w.eng.Now()
 	p.call.seq++
 	if p.disconnected() {
-		return // the agent will hear of it next
+		return // the agent is notified of it next
 	}
 	if !w.faulty() {
 		if p.burst > 0 {
@@ -69,10 +69,10 @@ func (d *dataplaneCall) AppendText(b []byte) []byte {
 	return d.call.AppendText(b)
 }
 
-// burstMost is how many calls of one agent are made at one instant at the most; their time is paid in front of the next
-// burst. Nodes would otherwise take turns call by call, and each turn would find its memory cold: bursts halve the time
-// of a large mesh. How long a burst is, is drawn, so that whatever happens to a node can come between any two calls. As
-// soon as something may go wrong by an injector there are no bursts.
+// burstMost is the largest number of calls of one agent at one instant; their time is paid before the next burst.
+// Without bursts nodes alternate call by call, and each finds its memory cold: bursts halve the time of a large mesh.
+// The length of a burst is drawn, so anything can happen to a node between any two calls. There are no bursts while an
+// injector may cause a fault.
 const burstMost = 16
 
 // Fire implements engine.Event: VPP performs the call and the agent learns the outcome, perhaps a few times.
@@ -106,7 +106,7 @@ func (d *dataplaneCall) Fire() {
 func (d *dataplaneCall) perform() (vppwire.Result, bool) {
 	p := d.p
 	if p.dead || p.m.vpp == nil {
-		return vppwire.Result{}, false // a dying VPP told the agent already
+		return vppwire.Result{}, false // a dying VPP has notified the agent already
 	}
 	w := p.m.w
 	w.count(p.m, d.call)
@@ -125,7 +125,7 @@ func (d *dataplaneCall) perform() (vppwire.Result, bool) {
 	return r, true
 }
 
-// called tells the agent.
+// called reports the call's result to the agent.
 func (p *process) called(r vppwire.Result) { p.step(agent.Called{Result: r}) }
 
 // troubledCall is performed and then goes wrong: its answer is lost or late, or VPP dies of it.

@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// decisions tells the run's account, if somebody asked for one, what the agent has decided that no event shows: what it
-// writes, what it says, what it waits for.
+// decisions reports to the run's account, if there is one, the agent's decisions that no event shows: journal writes,
+// messages, waits.
 func (p *process) decisions(effects []agent.Effect) {
 	if p.m.w.decided == nil {
 		return

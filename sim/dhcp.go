@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 
-// How VPP's DHCP client goes about it (25.10, src/plugins/dhcp/client.c): it asks once a second, after ten times in
-// vain every five, and renews a lease when half of it is over.
+// This is how VPP's DHCP client works (25.10, src/plugins/dhcp/client.c): it asks once a second, after ten failed
+// requests every five seconds, and renews a lease after half of its time.
 const (
 	// dhcpExchange is from DISCOVER to ACK: four packets on a LAN, and a server that writes the lease down.
 	dhcpExchange = 5 * time.Millisecond
@@ -20,8 +20,8 @@ const (
 	dhcpPatience = 10
 )
 
-// dhcpServer is the network's DHCP server. It knows machines by their MACs, keeps an address for whoever had it as long
-// as the lease lasts, and longer while nobody else needs it.
+// dhcpServer is the network's DHCP server. It identifies machines by MAC. It keeps a machine's address for as long as
+// the lease lasts, and longer while no other machine needs it.
 type dhcpServer struct {
 	w       *World
 	stopped bool
@@ -103,7 +103,7 @@ func (d *dhcpServer) taken(a netip.Addr, m *machine) bool {
 	return false
 }
 
-// dhcpClient tells of a DHCP client that VPP has got or lost.
+// dhcpClient reports a DHCP client that VPP has got or lost.
 func (m *machine) dhcpClient(at uint32, wanted bool) {
 	if c := m.lessees[at]; c != nil {
 		c.gone = true
@@ -177,7 +177,7 @@ func (c *lessee) extend() {
 }
 
 // renew asks for the same address again. A server that wants the machine to have another one refuses, and the client
-// begins anew.
+// starts again.
 func (c *lessee) renew() {
 	d := c.m.w.dhcp
 	if c.hears() {
@@ -246,7 +246,7 @@ func (m *machine) overlooks() bool {
 	return a.ID() != 0 && !m.knowsLease()
 }
 
-// knowsLease reports whether the agent has been told of what the main interface has leased now.
+// knowsLease reports whether the agent has been notified of the main interface's present lease.
 func (m *machine) knowsLease() bool {
 	known, _ := m.proc.agent.LeaseOf(string(m.w.s.Topology.NIC))
 	return known == m.leased()

@@ -88,7 +88,7 @@ type injected struct {
 	id int
 }
 
-// faulty reports whether anything may go wrong by an injector; the fast path asks nobody.
+// faulty reports whether an injector may cause a fault; the fast path asks none.
 func (w *World) faulty() bool { return len(w.faults) > 0 }
 
 // judge asks every injector about an operation.

@@ -43,8 +43,8 @@ func (p *process) persist(e agent.Persist) {
 	w.eng.After(p.syncedAt-w.eng.Now(), &synced{p: p, seq: e.Seq, failed: !ok, verdict: verdict})
 }
 
-// rest is how long the configuration keeps a released address unused. Cilium and Calico keep none, and another plugin
-// its own.
+// rest is the configured time for which a released address stays unused. Cilium and Calico have none, and another
+// plugin its own.
 func (w *World) rest() time.Duration {
 	return w.s.Config.IPAM.AddressRest()
 }
@@ -99,8 +99,8 @@ func (s *synced) Fire() {
 	p.step(agent.Persisted{Seq: s.seq})
 }
 
-// restore opens the journal as a starting agent's driver does. A line that cannot be read is told and left out; an
-// error is that the journal is not for this version.
+// restore opens the journal as a starting agent's driver does. A line that cannot be read is reported and left out; an
+// error means that the journal is not for this version.
 func (m *machine) restore() (*hostmodel.Journal, []agent.Record, error) {
 	var records []agent.Record
 	j, frames, cut := m.disk.Open()

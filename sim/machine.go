@@ -41,7 +41,7 @@ type machine struct {
 	pid uint32
 	// vppLife and agentLife number starts, so that an event meant for an earlier life is recognized.
 	vppLife, agentLife int
-	vppHeld, agentHeld bool // stays down until somebody starts it
+	vppHeld, agentHeld bool // stays down until an action starts it
 	// vppPaused: VPP stands still, since vppPausedAt, when pausedUnder was the agent's process, nil for none.
 	vppPaused   bool
 	vppPausedAt time.Duration
@@ -50,13 +50,13 @@ type machine struct {
 	pausedUnder *process
 	proc        *process
 	alloc       ipam.NodeAllocator // the process's
-	// seen tells as facts what the agent does.
+	// seen reports as facts what the agent does.
 	seen *observe.Node
-	// management are the addresses of the Linux side, own an interconnect address that somebody gave the node.
+	// management are the addresses of the Linux side, own the interconnect address that an administrator gave the node.
 	management []netip.Addr
 	own        netip.Prefix
-	// recordUntil is until when writes to the dataplane are told as facts: for a while after a clean stop. Telling each
-	// write of a whole run would cost more than making it.
+	// recordUntil is until when writes to the dataplane are reported as facts: for a while after a clean stop. Reporting
+	// each write of a whole run would cost more than making it.
 	recordUntil time.Duration
 	// plugins are those that run, oldest first.
 	plugins []*plugin
@@ -65,11 +65,11 @@ type machine struct {
 	// hitAt is when something was last injected into what the machine does, but that a call was refused, which is
 	// refusedAt; ableAt since when both programs have run.
 	hitAt, refusedAt, ableAt time.Duration
-	// repeatedAt is when a call was last made twice by whoever injects.
+	// repeatedAt is when an injector last made a call twice.
 	repeatedAt time.Duration
-	// refusedFull: VPP had no room when the agent gave the answer that the runtime is being told.
+	// refusedFull: VPP had no room when the agent gave the answer that is on its way to the runtime.
 	refusedFull bool
-	// rests holds until when released addresses rest.
+	// rests holds the time until which each released address cools.
 	rests map[netip.Addr]time.Duration
 	// wroteAt is when the agent made its last call that changes something.
 	wroteAt time.Duration
@@ -80,7 +80,7 @@ type machine struct {
 const recordTime = 10 * time.Minute
 
 // given reports whether a management address of a machine with this number was given to another one. Without changes of
-// such addresses no two machines have one, and nobody is asked.
+// such addresses no two machines share one, and nothing is asked.
 func (w *World) given(number uint32) bool {
 	for k := range w.s.Topology.HostIPs {
 		addr := w.s.Management(number, k).Addr()
@@ -170,18 +170,18 @@ func (w *World) nics() (names []string) {
 	return append(names, w.s.Topology.OtherNICs...)
 }
 
-// crashes tells of a request that a real VPP dies of.
+// crashes reports a request that a real VPP dies of.
 func (m *machine) crashes(by vppmodel.CrashTrigger, request api.Message) {
 	m.fact(fact.Fact{What: fact.VPPCrash{Why: fmt.Sprintf("a VPP 25.10 would die of %s: %s", request.GetMessageName(), by)}})
 }
 
-// tellVPP tells a living agent that a VPP has started.
+// tellVPP notifies a living agent that a VPP has started.
 func (m *machine) tellVPP() {
 	m.fact(fact.Fact{What: fact.Disturbed{By: fact.VPPUp, Owner: ipam.Owner{}}})
 	m.connectVPP()
 }
 
-// connectVPP tells a living agent that VPP is there.
+// connectVPP notifies a living agent that VPP is there.
 func (m *machine) connectVPP() {
 	if m.proc != nil && m.vpp != nil && !m.vppPaused {
 		m.proc.offline = false

@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
-// delivery is what becomes of one change that the API server sends to a watch. Those of agents are judged where an
-// agent hears of them.
+// delivery is the fate of one change that the API server sends to a watch. Changes for agents are judged where the
+// agent receives them.
 func (w *World) delivery(to *cluster.InformerConfig) cluster.Delivery {
 	if to.Name == cluster.AgentProgram || !w.faulty() {
 		return cluster.Delivery{}

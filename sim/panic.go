@@ -10,8 +10,8 @@ import (
 )
 
 // outlive turns a panic of what the simulator drives into a fact: a program that dies takes a node's pods along, not
-// the rest of the catalogue. A panic of the simulator itself is an error of the run. Either way nothing is asked of the
-// world any more. It is deferred, and err is the deferring function's result.
+// the rest of the catalogue. A panic of the simulator itself is an error of the run. Either way the world is not used
+// any more. It is deferred, and err is the deferring function's result.
 func (w *World) outlive(err *error) {
 	v := recover()
 	if v == nil {
@@ -26,7 +26,7 @@ func (w *World) outlive(err *error) {
 	}
 	died := refused || len(where) > 0 && productOf(where[0])
 	if died && len(w.listeners) == 0 {
-		w.stillborn = text // Watch tells
+		w.stillborn = text // Watch returns it
 		*err = nil
 		return
 	}

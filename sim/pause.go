@@ -45,7 +45,7 @@ type heard struct {
 	at time.Duration
 }
 
-// disconnected reports that the connection to VPP is lost, which the agent will hear when it goes on hearing.
+// disconnected reports the lost connection to VPP. A paused agent receives it when it goes on.
 func (p *process) disconnected() bool {
 	return slices.ContainsFunc(p.inbox, func(h heard) bool { _, down := h.ev.(agent.VPPDown); return down })
 }
@@ -72,14 +72,14 @@ func (m *machine) pauseVPP(pause bool) {
 		m.connectVPP()
 	case p.withheldSeq == p.call.seq && p.withheldSeq != 0:
 		p.withheldSeq = 0
-		p.call.seq++ // the timeout is nobody's any more
+		p.call.seq++ // the timeout has no owner any more
 		p.called(p.withheld)
 	}
 	m.pausedUnder = p
 }
 
-// withhold performs a call whose answer a paused VPP owes: what it does when it goes on nobody can tell from what it
-// did before, as nobody can look in between. An agent that waits for too long gives the call up.
+// withhold performs a call whose answer a paused VPP owes. Its effect cannot be observed before VPP goes on, so it
+// makes no difference when it happens. An agent that waits for too long gives the call up.
 func (p *process) withhold() {
 	r, ok := p.call.perform()
 	if !ok {
@@ -96,15 +96,15 @@ const pingTime = 7 * time.Second
 // dialPause is how long a driver waits before it connects again (vppwire/host, dialPauseFirst).
 const dialPause = 10 * time.Millisecond
 
-// silent tells the agent that its driver has given up the connection to a VPP that does not answer: a late answer must
-// not be taken for another call's. It connects again as soon as VPP takes connections.
+// silent notifies the agent that its driver has given up the connection to a VPP that does not answer: a late answer
+// must not be taken for another call's. It connects again as soon as VPP takes connections.
 func (p *process) silent() {
 	m := p.m
 	if p.dead || p.offline || m.vpp == nil {
 		return
 	}
 	p.offline, p.withheldSeq = true, 0
-	p.call.seq++ // its answer is nobody's any more
+	p.call.seq++ // its answer is dropped
 	life := m.vppLife
 	m.w.eng.After(dialPause, &happening{m, "connects to VPP again", func() {
 		if p.offline && m.proc == p && m.vppLife == life {

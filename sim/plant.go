@@ -17,15 +17,15 @@ import (
 type Plant struct {
 	// Config changes the configuration of every agent.
 	Config func(cfg *agent.Config)
-	// Agent wraps one life of a node's agent: what it is told and what it asks for.
+	// Agent wraps one life of a node's agent: its events and its effects.
 	Agent func(node string, a PlantedAgent) PlantedAgent
 	// Allocator wraps the allocator of one life of a node's agent, before the journal is replayed into it.
 	Allocator func(node string, a ipam.NodeAllocator) ipam.NodeAllocator
-	// Journal is what reaches the disk of what the agent asked to persist; the agent is told that all of it did.
+	// Journal is what reaches the disk of the records that the agent persists; the agent is notified that all of them did.
 	Journal func(node string, e agent.Persist) agent.Persist
-	// Records is what an agent that starts is told of what its disk holds.
+	// Records are the disk's records that a starting agent receives.
 	Records func(node string, records []agent.Record) []agent.Record
-	// Stopping is told that an action ends a node's agent, and returns what the agent asks of the store before it does.
+	// Stopping is called when an action ends a node's agent, and returns what the agent asks of the store before that.
 	Stopping func(node string) []agent.StoreRequest
 	// Controllers wraps what gives nodes their blocks.
 	Controllers controllers.Plant
@@ -53,7 +53,7 @@ func (w *World) plantAgent(node string, a *agent.Agent) PlantedAgent {
 	return w.plant.Agent(node, a)
 }
 
-// plantStop sends what a closing agent asks for. Nobody waits for the answers.
+// plantStop sends the requests of a closing agent. Their answers are dropped.
 func (m *machine) plantStop() {
 	w := m.w
 	if m.proc == nil || w.plant == nil || w.plant.Stopping == nil {

@@ -19,7 +19,7 @@ import (
 // plugin is one run of the CNI plugin: a container runtime started it and waits for what it prints.
 type plugin struct {
 	m *machine
-	// command is Add, Del, Check, GC or Status; owner whom it is about, pod "namespace/name" where the runtime says it.
+	// command is Add, Del, Check, GC or Status; owner is its attachment, pod "namespace/name" where the runtime gives it.
 	command string
 	owner   ipam.Owner
 	pod     string
@@ -28,7 +28,7 @@ type plugin struct {
 	netns string
 	// event is the request to the agent under a number.
 	event func(number uint64) agent.Event
-	// done is told once what the plugin printed; a plugin that is killed prints nothing.
+	// done is called once with what the plugin printed; a plugin that is killed prints nothing.
 	done func(cluster.CNIResult)
 
 	since, pause time.Duration
@@ -59,8 +59,8 @@ const (
 	pauseMost  = 500 * time.Millisecond
 )
 
-// pluginTimeout is how long a plugin waits for an answer by itself, its default. Of ADD and DEL it is told only where
-// kubelets do not kill plugins: it would cost an event for each.
+// pluginTimeout is how long a plugin waits for an answer by itself, its default. For ADD and DEL it is applied only
+// where kubelets do not kill plugins: it would cost an event for each.
 const pluginTimeout = time.Minute
 
 // ask starts a plugin, which asks the agent a hop over its socket later.
@@ -103,7 +103,7 @@ func (x *plugin) Fire() {
 		x.prepared = true
 		x.m.fact(fact.Fact{What: fact.Asked{Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Command: fact.AskedAddress, Netns: x.netns, Addr: netip.Addr{}}})
 		if w.faulty() && w.judge(fault.Op{Node: x.m.name, Kind: fault.KindCNI, Name: fact.AskedAddress, Key: x.owner.ContainerID}).Action == fault.Vanish {
-			// The plugin is killed before it can tell what it was given.
+			// The plugin is killed before it can print its result.
 			prep.Prepare(x.m.name, x.owner, func() {})
 			x.end(killed)
 			return
@@ -172,7 +172,7 @@ func (x *plugin) withdraw() {
 	}
 }
 
-// unknown reports that nobody can say what became of the request.
+// unknown reports that the result of the request cannot be known.
 func unknown(r cluster.CNIResult) bool { return r == noAgent || r == agentEnded || r == killed }
 
 // pluginDeadline is when a plugin gives up by itself.
@@ -195,10 +195,10 @@ func (d *pluginDeadline) Fire() {
 	}
 }
 
-// abandoned tells that nobody waits any more for an answer that the node was able to give since its agent was asked:
-// before that a plugin may have waited for an address from elsewhere. Calls that are refused explain that nothing can
-// be removed, also an older sandbox that an ADD waits for, but not that an ADD which has its address is neither wired
-// nor refused.
+// abandoned reports an answer that its caller has given up, although the node was able to give it since its agent was
+// asked; before that a plugin may have waited for an address from elsewhere. Refused calls explain a removal that
+// fails, also that of an older sandbox that an ADD waits for. They do not explain an ADD that has its address and is
+// neither wired nor refused.
 func (x *plugin) abandoned() {
 	m := x.m
 	since := max(x.asked, m.ableAt, m.hitAt, m.refusedAt)
@@ -220,24 +220,24 @@ func (m *machine) addLeased(owner ipam.Owner) {
 	}
 }
 
-// What is injected into a node may explain slowness for calmLeast behind it: longer than the patience with a lost
+// What is injected into a node may explain slowness for undisturbedLeast behind it: longer than the patience with a lost
 // answer and the tries after it. slowLeast is what is worth telling.
 const (
-	calmLeast = 5 * time.Second
-	slowLeast = 100 * time.Millisecond
+	undisturbedLeast = 5 * time.Second
+	slowLeast        = 100 * time.Millisecond
 )
 
-// answered tells how long the agent took where nothing explains it.
+// answered reports how long the agent took where nothing explains it.
 func (x *plugin) answered() {
 	m := x.m
 	took := m.w.eng.Now() - x.asked
-	if took < slowLeast || !m.able() || x.asked-max(m.ableAt, m.hitAt) < calmLeast || m.refusedAt != 0 && x.asked-m.refusedAt < hitLasts {
+	if took < slowLeast || !m.able() || x.asked-max(m.ableAt, m.hitAt) < undisturbedLeast || m.refusedAt != 0 && x.asked-m.refusedAt < hitLasts {
 		return // what was refused again and again waits for up to half a minute
 	}
 	m.fact(fact.Fact{What: fact.Slow{Owner: x.owner, Pod: x.pod, Command: x.command, Took: took}})
 }
 
-// String says what the plugin was started for and since when nobody has heard of it.
+// String says what the plugin was started for and since when it has been silent.
 func (x *plugin) String() string {
 	about := "sandbox " + x.owner.ContainerID[:min(12, len(x.owner.ContainerID))]
 	switch {
@@ -260,8 +260,8 @@ func (r runtime) Withdraw(node string, owner ipam.Owner) {
 	}
 }
 
-// agentEnded tells the plugins that wait for an agent's answer that its socket has closed. What the agent has answered
-// before is in the socket.
+// agentEnded notifies the plugins that wait for an agent's answer that its socket has closed. Answers that the agent
+// has given before are in the socket.
 func (p *process) agentEnded() {
 	for _, x := range slices.Clone(p.m.plugins) {
 		if x.proc != p {

@@ -37,7 +37,7 @@ type process struct {
 	journal *hostmodel.Journal
 	// syncedAt is when the last write will be safe.
 	syncedAt time.Duration
-	// planted is the agent as it is driven where something wraps it, nil otherwise.
+	// planted is the agent as driven where a fault wraps it, nil otherwise.
 	planted PlantedAgent
 	// wake numbers the agent's WakeAt effects: only the last one counts.
 	wake uint64
@@ -63,11 +63,11 @@ type process struct {
 	next   uint64
 	client *cluster.StoreClient
 	feed   *cluster.AgentFeed
-	// self is the own Node object as it was told last.
+	// self is the node's own Node object, as last delivered.
 	self agent.NodeSeen
 	// watch is the last watch of the store that the agent has asked for.
 	watch uint64
-	// sawNode: the agent has been told of its own Node object.
+	// sawNode: the agent has received its own Node object.
 	sawNode bool
 	// muted are store requests whose replies will be lost.
 	muted []uint64
@@ -90,15 +90,15 @@ type spinning struct {
 	wokeTimes int
 }
 
-// reported is what those who follow the run were told last.
+// reported is what listeners of the run received last.
 type reported struct {
-	// witnessedState is what the run's witness was told.
+	// witnessedState is what the run's witness received last.
 	witnessedState string
-	// lacks and waits are what the run's account was told that the agent must have, and that it waits for.
+	// lacks and waits are what the run's account received of the agent's missing objects, and of what it waits for.
 	lacks, waits string
 }
 
-// openRequest is a CNI request that somebody waits for.
+// openRequest is a CNI request whose caller waits.
 type openRequest struct {
 	number uint64
 	owner  ipam.Owner
@@ -270,7 +270,7 @@ func (e *woken) Fire() {
 // wakesMost is how often an agent may ask to be woken at one instant before it is called a loop.
 const wakesMost = 1000
 
-// awake stops a run in which an agent wakes for ever without time passing.
+// awake stops a run in which an agent keeps waking without time passing.
 func (p *process) awake(now time.Duration) {
 	if p.wokeAt != now {
 		p.wokeAt, p.wokeTimes = now, 0
@@ -281,14 +281,14 @@ func (p *process) awake(now time.Duration) {
 	}
 }
 
-// request notes who waits for a CNI answer and returns the request's number.
+// request notes the caller of a CNI request and returns the request's number.
 func (p *process) request(owner ipam.Owner, done func(agent.Answer)) uint64 {
 	p.next++
 	p.open = append(p.open, openRequest{number: p.next, owner: owner, done: done})
 	return p.next
 }
 
-// close takes a request off the list; false when nobody waits for it any more.
+// close takes a request off the list; false when its caller has given it up.
 func (p *process) close(number uint64) (openRequest, bool) {
 	for i, r := range p.open {
 		if r.number == number {
@@ -299,14 +299,14 @@ func (p *process) close(number uint64) (openRequest, bool) {
 	return openRequest{}, false
 }
 
-// withdraw tells the agent that nobody waits for a request any more.
+// withdraw notifies the agent that a request's caller has given it up.
 func (p *process) withdraw(number uint64) {
 	if _, ok := p.close(number); ok {
 		p.step(agent.Withdrawn{Request: number})
 	}
 }
 
-// fact tells the laws and everybody else who listens.
+// fact reports to the laws and all other listeners.
 func (m *machine) fact(f fact.Fact) {
 	f.Node = m.name
 	m.w.emit(f)

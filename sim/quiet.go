@@ -65,7 +65,7 @@ func (m *machine) unquiet() string {
 	return ""
 }
 
-// held says what somebody has ended on a machine and not started again, or "".
+// held says what an action has stopped on a machine and none has started again, or "".
 func (m *machine) held() string {
 	switch {
 	case !m.up:
@@ -84,7 +84,7 @@ func (m *machine) held() string {
 	return ""
 }
 
-// Times that tell what hangs from what is on its way.
+// Times that distinguish a hang from work on its way.
 const (
 	// callLate is how old a request of the control plane is that should have been answered: API server and store take
 	// milliseconds.
@@ -127,7 +127,7 @@ func (w *World) unquiet() error {
 			add("", line)
 		}
 	}
-	add("", w.starvedInVain())
+	add("", w.starvedDespiteFree())
 	add("", w.system.Pending())
 	add("", w.play.Owed())
 	if len(u.Pending) == 0 {

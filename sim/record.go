@@ -11,7 +11,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
-// recordChanged tells what the store does to a node's record.
+// recordChanged reports what the store does to a node's record.
 func (w *World) recordChanged(before, after agent.StoreItem) {
 	if len(w.listeners) == 0 {
 		return
@@ -37,7 +37,7 @@ func (w *World) heldIDs() (list []fact.HeldID) {
 	return list
 }
 
-// tenant is who had an address last.
+// tenant is the last holder of an address.
 type tenant struct {
 	m     *machine
 	owner ipam.Owner

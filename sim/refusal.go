@@ -33,9 +33,9 @@ func (m *machine) hit(op fault.Op, v fault.Verdict) {
 	m.hitAt = m.w.eng.Now()
 }
 
-// refusedCall tells of a call that VPP or Linux have refused by themselves. What was injected explains none: an agent
-// looks what became of a call without an answer before it makes another one, and makes nothing on top of what was
-// refused. But of a call that whoever injects has made twice it knows one.
+// refusedCall reports a call that VPP or Linux have refused by themselves. Injected faults explain none of them: after
+// a call without an answer an agent looks at the state first, and it makes nothing on top of a refused object. A call
+// that an injector has made twice is explained.
 func (m *machine) refusedCall(c vppwire.Call, err error) {
 	if !c.Writes() {
 		return
@@ -44,14 +44,15 @@ func (m *machine) refusedCall(c vppwire.Call, err error) {
 		return
 	}
 	if c.Key().Kind == vppwire.KindVXLAN && m.proc != nil && !m.proc.sawNode {
-		// the tunnel of the machine's former ID is in the way, and nothing goes before the API server has told who is there
+		// the tunnel of the machine's former ID is in the way, and nothing is removed before the API server has listed the
+		// nodes
 		return
 	}
-	m.fact(fact.Fact{What: fact.CallRefused{Call: c.Name() + " of " + c.Key().String() + ": " + err.Error(), Netns: m.missing(c), Calm: m.calm()}})
+	m.fact(fact.Fact{What: fact.CallRefused{Call: c.Name() + " of " + c.Key().String() + ": " + err.Error(), Netns: m.missing(c), Calm: m.undisturbed()}})
 }
 
-// calm reports whether nothing was injected into the machine lately.
-func (m *machine) calm() bool {
+// undisturbed reports whether nothing was injected into the machine lately.
+func (m *machine) undisturbed() bool {
 	hit := max(m.hitAt, m.refusedAt)
 	return hit == 0 || m.w.eng.Now()-hit >= hitLasts
 }
@@ -80,8 +81,8 @@ func (m *machine) missing(c vppwire.Call) string {
 	return ""
 }
 
-// patience is how long an ADD that the agent has refused had to wait for its wiring, 0 where that is not why it was
-// refused: who refused is not known, VPP holds as many AF_PACKET interfaces as it survives, or the node has no ID yet.
+// patience is how long an ADD that the agent has refused had to wait for its wiring. It is 0 where another reason
+// refused it: the refuser is unknown, VPP holds as many AF_PACKET interfaces as it survives, or the node has no ID yet.
 func (w *World) patience(node string, r cluster.CNIResult) time.Duration {
 	m := w.machines[node]
 	if m == nil || r.Code != uint32(agent.CodeTryAgain) || r.Exhausted || r.Crowded || unknown(r) || m.seen.ID() == 0 {
@@ -125,8 +126,8 @@ func (m *machine) numberless() bool {
 	return m.w.pools.Room(id) != nil
 }
 
-// able reports whether a machine can answer CNI requests at this moment. What an agent takes must have been told to the
-// other nodes, which it hears of late where its watches are.
+// able reports whether a machine can answer CNI requests at this moment. The other nodes must have acknowledged the
+// addresses that the agent takes, which it learns late if its watches are late.
 func (m *machine) able() bool {
 	return m.up && m.proc != nil && !m.proc.paused && m.proc.client.Faults.Lag == 0 && m.vpp != nil && !m.vppPaused && m.seen.ID() != 0 && len(m.seen.Blocks()) > 0 &&
 		(!m.w.s.Config.Leases(m.name) || m.leased().IsValid())

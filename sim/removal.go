@@ -27,7 +27,7 @@ func (m *machine) beforeCall(c vppwire.Call) bool {
 	return m.w.look.Before(t)
 }
 
-// afterCall tells what beforeCall's call has taken away, where it took something.
+// afterCall reports what beforeCall's call has taken away, if anything.
 func (m *machine) afterCall(d *dataplaneCall, taking bool) {
 	if !taking || m.vpp == nil {
 		return

@@ -135,7 +135,7 @@ func (w *World) slicesOf(name string) (parts []service.Slice) {
 
 func has(m map[string]scenarios.Service, name string) bool { _, ok := m[name]; return ok }
 
-// must: the API server answers, and nobody else writes these objects.
+// must: the API server answers, and there is no other writer of these objects.
 func must(err error) {
 	if err != nil {
 		panic("sim: services: " + err.Error())

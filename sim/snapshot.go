@@ -27,7 +27,7 @@ func (w *World) Snapshot(context.Context) (_ fact.Snapshot, err error) {
 		s.Nodes = append(s.Nodes, m.state())
 	}
 	slices.SortFunc(s.Nodes, func(a, b fact.NodeState) int { return cmp.Compare(a.Name, b.Name) })
-	if w.lingered {
+	if w.idled {
 		s.HeldIDs = w.heldIDs()
 	}
 	s.Services = w.serviceStates(s.Nodes)
@@ -89,7 +89,7 @@ func (m *machine) state() fact.NodeState {
 	if waiter, ok := m.w.system.(controllers.Waiter); ok {
 		n.Resting = append(n.Resting, waiter.Waiting(m.name)...)
 	}
-	if m.w.lingered {
+	if m.w.idled {
 	}
 	if n.VPPUp {
 		n.Settings = m.settings(n)

@@ -207,7 +207,7 @@ func (st stage) Release(node string) {
 func (st stage) Quiet(_ context.Context, node string) bool {
 	m := st.machines[node]
 	return m.proc != nil && m.vpp != nil && !m.proc.paused && !m.vppPaused && m.proc.agent.Idle() && st.unchanging() == "" && !st.faulty() &&
-		// who has no lease says so, and who gets one looks, in its time
+		// an agent without a lease says so, and one that gets a lease looks, in its time
 		(!st.s.Config.Leases(node) || m.leased().IsValid() && m.knowsLease()) &&
 		(st.plant == nil || st.plant.Stopping == nil)
 }
@@ -228,7 +228,7 @@ func (st stage) SetAddress(_ context.Context, node string, a netip.Prefix) error
 }
 
 // SetManagement implements timeline.ControlPlane: the node's Linux side and its Node object get other addresses. Its
-// kubelet tells the API server of them as soon as there is one.
+// kubelet reports them to the API server as soon as there is one.
 func (st stage) SetManagement(_ context.Context, node string, addrs []netip.Addr) error {
 	m := st.machines[node]
 	if !slices.Contains(st.regiven, m) {

@@ -261,7 +261,7 @@ func (st stage) Inject(text, node string) (end func(), err error) {
 	return func() { st.lift(added.id) }, nil
 }
 
-// mendingFor is how long a call is made at most behind an answer that says what it mends.
+// mendingFor is the longest time that a call is made behind an answer that names its fix.
 const mendingFor = 10 * time.Millisecond
 
 // writes reports whether the agent has just changed something.

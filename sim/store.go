@@ -55,7 +55,7 @@ func (p *process) store(r agent.StoreRequest) {
 	}
 }
 
-// told is an event that the agent is told by its driver.
+// told is an event that the driver gives the agent.
 type told struct {
 	p    *process
 	ev   agent.Event
@@ -121,9 +121,9 @@ func (p *process) fromStore(ev agent.Event) {
 	p.news(nil, verdict.Delay, func(time.Duration) { p.step(ev) })
 }
 
-// news lets an agent hear what a stream brings, late by d or at once, and not before what the same stream has brought
-// earlier: other streams, and answers, overtake it. The stream is an informer's, nil for the store's watch. tell is
-// told how late it is.
+// news delivers a stream's item to the agent, late by d or at once, and not before what the same stream has brought
+// earlier; other streams, and answers, overtake it. The stream is an informer's, nil for the store's watch. tell is
+// called with the lateness.
 func (p *process) news(stream *cluster.Informer, d time.Duration, tell func(late time.Duration)) {
 	w := p.m.w
 	now := w.eng.Now()
@@ -145,7 +145,7 @@ func (p *process) news(stream *cluster.Informer, d time.Duration, tell func(late
 	}})
 }
 
-// fromAPI takes what the API server tells through the agent's informers.
+// fromAPI takes what the API server sends through the agent's informers.
 func (p *process) fromAPI(ev agent.Event) {
 	if p.dead {
 		return
@@ -174,7 +174,7 @@ func (p *process) fromAPI(ev agent.Event) {
 		if p.gaps == nil {
 			p.gaps = map[*cluster.Informer]bool{}
 		}
-		p.gaps[from] = true // nothing behind a gap is told, the end of a list least of all
+		p.gaps[from] = true // nothing behind a gap is delivered, least of all the end of a list
 		p.news(from, 0, func(time.Duration) {
 			delete(p.gaps, from)
 			from.Relist()

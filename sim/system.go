@@ -87,13 +87,13 @@ func (w *World) hostRoutes(node string) (list []cilium.Route) {
 	return list
 }
 
-// assign tells what a node was assigned.
+// assign reports a node's assigned blocks.
 func (w *World) assign(node string, blocks []ipam.Block) {
 	w.assigned[node] = blocks
 	w.emit(fact.Fact{Node: node, What: fact.Assigned{Blocks: blocks}})
 }
 
-// reassign tells that an administrator gave a node another block: those that it had are taken back while pods have
+// reassign reports that an administrator gave a node another block: its former ones are taken back while pods have
 // their addresses.
 func (w *World) reassign(node string, p netip.Prefix) {
 	if !w.s.Config.IPAM.UseExternalIPAM {
@@ -110,8 +110,8 @@ func (w *World) reassign(node string, p netip.Prefix) {
 	w.assign(node, blocks)
 }
 
-// returned takes a block off the list of whoever it was taken back from and does not hold it any more: an administrator
-// may give it to another node.
+// returned takes a block off the list of the node that it was taken back from and that does not hold it any more: an
+// administrator may give it to another node.
 func (w *World) returned(p netip.Prefix) {
 	for _, m := range w.order {
 		back := func(b ipam.Block) bool {
@@ -123,7 +123,7 @@ func (w *World) returned(p netip.Prefix) {
 	}
 }
 
-// grant tells a node's agent its blocks as its own Node object's pod CIDRs.
+// grant gives a node's agent its blocks as its own Node object's pod CIDRs.
 func (w *World) grant(node string, blocks []netip.Prefix) {
 	if m := w.machines[node]; m != nil && m.proc != nil && m.proc.self.UID != "" {
 		seen := m.proc.self

@@ -7,12 +7,11 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// Witness is told what a run comes by beside its events, for whoever measures or steers how far runs get. It changes
-// nothing.
+// Witness receives what a run exercises beside its events, to measure or steer how far runs get. It changes nothing.
 type Witness interface {
-	// Befell is told a fault that happens to an operation, and the state of the agent on the operation's node.
+	// Befell receives a fault that happens to an operation, and the state of the agent on the operation's node.
 	Befell(op fault.Op, action fault.Action, state string)
-	// Became is told that an agent's state has changed.
+	// Became receives a changed state of an agent.
 	Became(before, after string)
 }
 
@@ -22,7 +21,7 @@ func isCall(e agent.Effect) bool {
 	return ok
 }
 
-// witnessed tells the witness when an agent's state has changed.
+// witnessed reports a changed state of an agent to the witness.
 func (p *process) witnessed() {
 	if state := p.state(); state != p.witnessedState {
 		p.m.w.witness.Became(p.witnessedState, state)
@@ -56,7 +55,7 @@ func plainWords(sentence string) string {
 	return strings.Join(kept[:min(len(kept), 6)], " ")
 }
 
-// befell tells the witness of a fault.
+// befell reports a fault to the witness.
 func (w *World) befell(op fault.Op, action fault.Action) {
 	state := "no agent"
 	if m := w.machines[op.Node]; m != nil && m.proc != nil {

@@ -58,26 +58,26 @@ type World struct {
 	keyed bool
 
 	listeners []func(fact.Fact) error
-	// counts is what was asked of others so far, counted what was told of it as facts.
+	// counts are the requests to others so far, counted those reported as facts.
 	counts, counted fact.Counts
-	// countedAt is when they were told last.
+	// countedAt is when they were reported last.
 	countedAt time.Duration
 	logs      func(node string, e agent.Log)
 	// stepping is the node whose agent decides at this moment; fallen: something panicked, and nothing may be asked any
-	// more. stillborn is what a program died of before anybody could hear of it.
+	// more. stillborn is what a program died of before it had a listener.
 	stepping  string
 	fallen    bool
 	stillborn string
-	// lingered: much time has passed since all was quiet. stirs counts whatever is no mere count of questions: facts, and
-	// leases of VPPs.
-	lingered bool
-	stirs    int64
-	// tenants are who was answered an address last.
+	// idled: the time for late work has passed since the cluster was quiet. stirs counts facts that are no mere counts of
+	// requests, and leases of VPPs.
+	idled bool
+	stirs int64
+	// tenants are the last holders of each address.
 	tenants map[netip.Addr]tenant
 	// look is of the call under way.
 	look    removal.Look
 	witness Witness
-	// decided, where set, is told what programs decide; see Account.
+	// decided, where set, receives what programs decide; see Account.
 	decided func(who, text string)
 	// dhcp is the network's DHCP server, nil where nodes' addresses follow from their IDs.
 	dhcp *dhcpServer
@@ -100,7 +100,7 @@ type Options struct {
 	Events func(seq int64, at time.Duration, line []byte)
 	// Logs, where set, sees what agents log.
 	Logs func(node string, e agent.Log)
-	// OnMark is told each mark of the timeline when it starts.
+	// OnMark receives each mark of the timeline when it starts.
 	OnMark func(result.Mark)
 	// AtEnd sees the cluster as the run left it.
 	AtEnd func(fact.Snapshot)
@@ -110,12 +110,12 @@ type Options struct {
 	Story bool
 	// Replay is the command that shows this run again; made from the scenario when empty.
 	Replay string
-	// Witness, where set, is told what the run comes by.
+	// Witness, where set, receives what the run exercises.
 	Witness Witness
-	// Account, where set, is told the run for an explanation.
+	// Account, where set, receives the run for an explanation.
 	Account Account
 	// Postpone, where it is a number, is an event that happens behind all others that wait for its instant; Passed, where
-	// set, is told how many those were when the run has ended.
+	// set, receives their number when the run has ended.
 	Postpone int64
 	Passed   func(int64)
 	// Systems drive address management systems beside those that come along, which scenarios.Reader lets files choose.
@@ -183,10 +183,10 @@ func (w *World) Now() time.Duration { return w.eng.Now() }
 // Close implements result.World.
 func (w *World) Close() error { return nil }
 
-// Evidence implements result.World: the simulator tells everything.
+// Evidence implements result.World: the simulator reports all evidence.
 func (w *World) Evidence() []fact.Evidence { return fact.AllEvidence() }
 
-// Watch implements result.World. Pods that are there from the start are told at once.
+// Watch implements result.World. Pods that exist from the start are reported at once.
 func (w *World) Watch(fn func(fact.Fact) error) {
 	if len(w.listeners) == 0 {
 		w.api.Observe(w.podChanged)
@@ -202,7 +202,7 @@ func (w *World) Watch(fn func(fact.Fact) error) {
 	}
 }
 
-// podChanged tells what an object of a pod came by.
+// podChanged reports what an object of a pod shows.
 func (w *World) podChanged(old, now cluster.Object) {
 	before, _ := old.(*cluster.Pod)
 	after, _ := now.(*cluster.Pod)
@@ -316,12 +316,12 @@ func (w *World) Settle(ctx context.Context, limit time.Duration) (err error) {
 // soon does something in an event of its own at the present instant.
 func (w *World) soon(m *machine, what string, do func()) { w.eng.After(0, &happening{m, what, do}) }
 
-// emit tells every listener; the first error stops the run.
+// emit notifies every listener; the first error stops the run.
 func (w *World) emit(f fact.Fact) {
 	f.At = w.eng.Now()
 	switch f.What.(type) {
 	case fact.Counted, fact.Changing, fact.SavedLease, fact.SavedRelease, fact.SavedNodeID, fact.SavedAll:
-		// what goes on in a cluster at rest
+		// regular events of an idle cluster
 	default:
 		w.stirs++
 	}
@@ -333,7 +333,7 @@ func (w *World) emit(f fact.Fact) {
 	}
 }
 
-// tellCounts tells what was asked of others since it was told last: each call by itself would cost more than making it.
+// tellCounts reports the requests to others since its last report: reporting each call would cost more than making it.
 func (w *World) tellCounts() {
 	w.counts.StoreOps = w.store.Store.Operations()
 	now := w.counts
@@ -352,7 +352,7 @@ func (w *World) note(m *machine, what, text string) {
 	w.eng.After(0, &happening{m, what + ": " + text, func() {}})
 }
 
-// count accounts for a dataplane call and tells writes as facts.
+// count counts a dataplane call and reports writes as facts.
 func (w *World) count(m *machine, c vppwire.Call) {
 	if strings.HasPrefix(c.Name(), "linux_") {
 		w.counts.LinuxCalls++

@@ -26,7 +26,7 @@ type Config struct {
 	AttachDelay time.Duration
 	// MetadataLag is how long the metadata service takes to show a change.
 	MetadataLag time.Duration
-	// Account is whose requests are throttled together; nil is without a limit.
+	// Account groups the instances whose requests are throttled together; nil is without a limit.
 	Account *Account
 }
 
@@ -144,7 +144,7 @@ func (i *Instance) Create(now time.Time, units int, prefixes bool) (ENI, time.Ti
 	return e.clone(), at, nil
 }
 
-// Attach is somebody else attaching an ENI, with tags or as a trunk.
+// Attach attaches an ENI from outside of ipamd, with tags or as a trunk.
 func (i *Instance) Attach(now time.Time, tags map[string]string, trunk bool) (string, error) {
 	e, _, err := i.Create(now, 0, false)
 	if err != nil {

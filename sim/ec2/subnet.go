@@ -36,10 +36,10 @@ func NewSubnet(prefix netip.Prefix) *Subnet {
 	return s
 }
 
-// Free is how many addresses nobody has.
+// Free is the number of unassigned addresses.
 func (s *Subnet) Free() int { return int(s.taken.Size() - s.taken.Count()) }
 
-// Occupy takes an address for somebody else; false when it is taken.
+// Occupy takes an address for another user of the subnet; false when it is taken.
 func (s *Subnet) Occupy(a netip.Addr) bool {
 	i, ok := space.Index(s.prefix, a)
 	return ok && s.taken.Set(i)
@@ -90,7 +90,7 @@ func (s *Subnet) unit(index uint64, bits int) netip.Prefix {
 func (s *Subnet) release(p netip.Prefix) {
 	i, ok := space.Index(s.prefix, p.Addr())
 	if n := space.Count(p); !ok || s.taken.ClearRange(i, i+n-1) != n {
-		// it would lack addresses for ever
+		// it would lack addresses indefinitely
 		panic("ec2: " + p.String() + " is given back to " + s.prefix.String() + ", which has not given all of it")
 	}
 }

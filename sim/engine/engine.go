@@ -43,8 +43,7 @@ func (e *Engine) Now() time.Duration { return e.now }
 // Seq counts the events fired so far; during Fire it is the present event's number, the first being 1.
 func (e *Engine) Seq() int64 { return e.fired }
 
-// Parent is the number of the event during which the present one was scheduled or told; 0 where that was outside of
-// any.
+// Parent is the number of the event during which the present one was scheduled or counted; 0 outside of any event.
 func (e *Engine) Parent() int64 { return e.parent }
 
 // Len counts the events that wait.
@@ -102,8 +101,8 @@ func (e *Engine) Step() bool {
 	return true
 }
 
-// Postpone makes the event that would have the number seq happen behind all others that wait for its instant by then.
-// It is how those who run an engine ask what another order would have done.
+// Postpone moves the event numbered seq behind all others that wait for its instant by then. Callers use it to see what
+// another order would have done.
 func (e *Engine) Postpone(seq int64) { e.late = seq }
 
 // Passed counts the events that the postponed one let pass; 0 where it was the only one of its instant, a step of
@@ -128,7 +127,7 @@ func (e *Engine) letPass(late entry) entry {
 
 // Tell counts ev as an event of the present instant, right behind the one that fires, and puts its line into the trail.
 // The caller does what ev stands for. It is for chains of small steps that nothing else can come between: a step costs
-// no place in the queue. Only an event that fires may tell.
+// no place in the queue. Only an event that fires may call Tell.
 func (e *Engine) Tell(ev Event) {
 	if !e.firing {
 		panic(fmt.Sprintf("engine: at %s an event is told while none fires", e.now))
@@ -169,8 +168,8 @@ func (e *Engine) RunUntil(t time.Duration) error {
 // interruptEvery is how many events fire between two looks: some 100 us, far less than a person notices.
 const interruptEvery = 32
 
-// Interrupt makes RunUntil ask fn now and then whether to go on; its error ends that RunUntil early and changes nothing
-// else. It is how those who run an engine stop it without a place in its time.
+// Interrupt makes RunUntil ask fn now and then whether to go on. Its error ends that RunUntil early and changes nothing
+// else. It stops an engine from outside of virtual time.
 func (e *Engine) Interrupt(fn func() error) { e.interrupted = fn }
 
 // Stop makes the RunUntil in progress return after the present event. What waits keeps waiting.
@@ -190,7 +189,7 @@ func (e *Engine) Err() error { return e.err }
 // Choose asks the run's Chooser for a number in [0, n).
 func (e *Engine) Choose(label string, n int) int { return e.chooser.Pick(label, n) }
 
-// Chooser is what Choose asks, for those who draw by Chance or Duration.
+// Chooser is what Choose asks, for callers that draw by Chance or Duration.
 func (e *Engine) Chooser() Chooser { return e.chooser }
 
 // Digest identifies everything that has fired so far: equal digests, equal trails.
@@ -206,7 +205,7 @@ func (e *Engine) Tail() []string { return e.wall.lines() }
 // KeepTail sets how many events Tail remembers, at least 0 (the default is 64), and forgets those of before.
 func (e *Engine) KeepTail(n int) { e.wall.resize(n) }
 
-// first is the Chooser of those who have none.
+// first is the default Chooser.
 type first struct{}
 
 func (first) Pick(string, int) int { return 0 }

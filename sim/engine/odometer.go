@@ -21,7 +21,7 @@ type Odometer struct {
 }
 
 // odometerWidth is the widest decision whose alternatives are all tried. Of a wider one (a probability, a delay) only
-// both ends are: 0 and n-1.
+// both ends are tried: 0 and n-1.
 const odometerWidth = 256
 
 // NewOdometer returns an Odometer before its first run.

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// tailLines is how many events Tail remembers unless KeepTail says otherwise: enough to see a pod's whole set-up.
+// tailLines is how many events Tail remembers by default (see KeepTail): enough to show a pod's whole set-up.
 const tailLines = 64
 
-// wall remembers the last lines of a trail in a ring whose buffers are reused.
+// wall keeps the last lines of a trail in a ring whose buffers are reused.
 type wall struct {
 	ring []brick
 	next int

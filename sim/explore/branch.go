@@ -16,8 +16,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
 
-// Branch is what a run does otherwise from an event on: one choice, the order of one instant, one thing more that the
-// timeline does; or one setting from its start on.
+// Branch is one difference from an event on: one choice, the order of one instant, or one more action. It may also be
+// one setting from the run's start on.
 type Branch struct {
 	// At is the event, from 1 on.
 	At int64
@@ -28,7 +28,7 @@ type Branch struct {
 	Do string
 	// Last: the event happens behind all others that wait for its instant.
 	Last bool
-	// Set is FIELD=VALUE, a setting of the scenario; the futures are told from the run's start.
+	// Set is FIELD=VALUE, a setting of the scenario; both runs are reported from the start.
 	Set string
 }
 
@@ -55,9 +55,9 @@ type Branched struct {
 	// At is when they part, Line the event at which they do.
 	At   time.Duration
 	Line string
-	// Choices are the first choices at and behind the event as it was, at most ChoicesMost.
+	// Choices are the original choices at and behind the event, at most ChoicesMost.
 	Choices []Asked
-	// Changed says what the other future does otherwise.
+	// Changed says what the changed run does differently.
 	Changed       string
 	Before, After Future
 }
@@ -65,7 +65,7 @@ type Branched struct {
 // choicesMost is how many choices a Branched lists.
 const choicesMost = 40
 
-// Branch runs a capsule as it was and with one thing changed at an event.
+// Branch runs a capsule unchanged, and again with one thing changed at an event.
 func (x Explorer) Branch(ctx context.Context, capsule []byte, o sim.Options, b Branch) (Branched, error) {
 	c, err := Parse(string(capsule))
 	if err != nil {
@@ -157,7 +157,7 @@ func (a Asked) value(word string) (int, error) {
 	return n, nil
 }
 
-// withAction is a scenario whose timeline does one thing more at a time.
+// withAction is a scenario with one more action at a time.
 func withAction(s *scenarios.Scenario, at time.Duration, a scenarios.Action) (*scenarios.Scenario, error) {
 	c := copyOf(s)
 	i := len(c.Timeline)
@@ -192,7 +192,7 @@ func (x Explorer) future(ctx context.Context, s *scenarios.Scenario, o sim.Optio
 	return out, errors.Join(err, ctx.Err())
 }
 
-// fork is a Chooser that notes what is asked from an event on, and answers one question otherwise.
+// fork is a Chooser that notes the questions from an event on, and gives one of them another answer.
 type fork struct {
 	inner   engine.Chooser
 	at, now int64
@@ -215,8 +215,8 @@ func (f *fork) Pick(label string, n int) int {
 	return v
 }
 
-// Regress runs what a capsule of any version holds with this program's own events: its scenario, whose operations are
-// named where the failure was made smaller, and its seed. The notes say what could not be repeated.
+// Regress runs a capsule of any version with this program's own events: its scenario, whose operations are named where
+// the failure was made smaller, and its seed. The notes list what could not be repeated.
 func (x Explorer) Regress(ctx context.Context, capsule []byte, o sim.Options) (result.Result, []string, error) {
 	c, err := Parse(string(capsule))
 	if err != nil {

@@ -101,8 +101,7 @@ func (c Coverage) Missing(g Group, laws []fact.Law) []string {
 // Names lists what runs came by in a group, sorted.
 func (c Coverage) Names(g Group) []string { return slices.Sorted(maps.Keys(c[g])) }
 
-// exercised counts what a run exercised. It is told and steers nothing: a run that exercises something new did
-// something new before.
+// exercised counts what a run exercised. It only observes: a run that exercises something new did something new before.
 func (c Coverage) exercised(r result.Result) {
 	for _, name := range r.Exercised {
 		c.add(Exercises, name, 1)
@@ -135,7 +134,7 @@ func (w *witness) Became(before, after string) {
 	}
 }
 
-// ended notes what the result tells.
+// ended adds what the result reports.
 func (w *witness) ended(r result.Result) {
 	for _, l := range r.Laws {
 		if l.Occasions > 0 {

@@ -9,14 +9,14 @@ import (
 )
 
 // expansion is a scenario whose probable faults are written as injected ones: the same run, but every chance has a
-// label of its own, which tells what it is about.
+// label of its own, which says what it is about.
 type expansion struct {
 	scenario *scenarios.Scenario
 	chances  map[string]chance
 }
 
-// chance is one probable fault: the question that decides it in the scenario as it was, and what happens when it says
-// yes.
+// chance is one probable fault: the question that decides it in the original scenario, and what happens when the answer
+// is yes.
 type chance struct {
 	usual string
 	// yes is the smallest answer that means yes.
@@ -28,7 +28,7 @@ type chance struct {
 const chanceOf = 1_000_000
 
 // expand writes a scenario's probable faults as injected ones, in the order in which the simulator asks about them.
-// Chances that are certain or impossible stay as they are.
+// Chances that are certain or impossible stay unchanged.
 func expand(s *scenarios.Scenario) expansion {
 	c := copyOf(s)
 	p := expansion{scenario: c, chances: map[string]chance{}}

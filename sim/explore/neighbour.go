@@ -34,7 +34,7 @@ func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scen
 			return nil, false, nil
 		}
 		told := tellerOf(s.Topology.Nodes, 0)
-		// nobody who hears the run hears these
+		// nothing that listens to the run receives these
 		o := sim.Options{Seed: o.Seed, Laws: o.Laws, Plant: o.Plant, Chooser: c, Account: told}
 		bounded := copyOf(s)
 		bounded.Limits.Events = eventsFactor*r.Events + eventsSpare
@@ -46,15 +46,15 @@ func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scen
 		return false, err
 	}
 	picks := slices.Clone(recorder.Picks())
-	nearest, passes, err := try(s, &calm{picks: picks})
+	nearest, passes, err := try(s, &defaults{picks: picks})
 	if err != nil {
 		return false, err
 	}
 	if passes {
-		low, high := 0, len(picks) // with low choices as they were the law holds, with high it does not
+		low, high := 0, len(picks) // with the first low choices kept the law holds, with the first high it does not
 		for high-low > 1 {
 			middle := low + (high-low)/2
-			told, passes, err := try(s, &calm{picks: picks, most: middle})
+			told, passes, err := try(s, &defaults{picks: picks, most: middle})
 			if err != nil {
 				return false, err
 			}
@@ -129,15 +129,15 @@ func (x Explorer) passing(ctx context.Context, s *scenarios.Scenario, o sim.Opti
 	return &told.told, err == nil && again.Verdict == result.Pass, ctx.Err()
 }
 
-// calm repeats the first decisions of a run and takes the default for every other one.
-type calm struct {
+// defaults repeats the first decisions of a run and takes the default for every other one.
+type defaults struct {
 	picks []engine.Pick
 	most  int
 	at    int
 }
 
 // Pick implements engine.Chooser.
-func (c *calm) Pick(label string, n int) int {
+func (c *defaults) Pick(label string, n int) int {
 	if n <= 1 || c.at >= c.most || c.picks[c.at].Label != label || c.picks[c.at].N != n {
 		return 0
 	}

@@ -183,7 +183,7 @@ func (p *headParser) pick(value string) error {
 	return nil
 }
 
-// scenario reads the rest. Places in it count from the capsule's first line.
+// scenario reads the scenario behind the head. Places in it count from the capsule's first line.
 func (p *headParser) scenario() (*Capsule, error) {
 	s, err := scenarios.Parse("", []byte(p.rest))
 	if err != nil {

@@ -34,7 +34,7 @@ func (p Point) Inject() string {
 	return "(Nth " + strconv.Itoa(p.Number) + " " + inner + ")"
 }
 
-// String tells the point to people: "CrashBefore at effect 12: Persist on node-1".
+// String is the point for people: "CrashBefore at effect 12: Persist on node-1".
 func (p Point) String() string {
 	s := p.Verdict.String() + " at " + p.Op.Kind.String() + " " + strconv.Itoa(p.Number)
 	if p.Op.Name != "" {
@@ -64,10 +64,10 @@ const late = 700 * time.Millisecond
 // its etcd.
 const aged = 10 * time.Second
 
-// harms are what can happen to an operation of a kind, in the order of Points: its request or its reply is lost, late
-// or repeated, it is refused, who performs it dies before or after, its machine loses power meanwhile, or whoever is
-// asked has forgotten what was. What a late watch brings is overtaken by answers and by other watches, and not by what
-// the same one brings later.
+// harms are the faults of an operation by kind, in the order of Points: its request or its reply is lost, late or
+// repeated; it is refused; its actor dies before or after; its machine loses power meanwhile; the server has lost its
+// memory. What a late watch brings is overtaken by answers and by other watches, but not by later items of the same
+// watch.
 func harms(kind fault.OpKind) []fault.Verdict {
 	var actions []fault.Action
 	switch kind {

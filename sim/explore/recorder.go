@@ -27,7 +27,7 @@ type operationRecorder struct {
 	chances map[string]chance
 	// op is the operation that is asked about now, valid once its kind is set.
 	op fault.Op
-	// seen is told every operation, once it is known in full; hit every fault that happens to op.
+	// seen receives every operation once it is known in full; hit receives every fault that happens to op.
 	seen func(op fault.Op)
 	hit  func(op fault.Op, v fault.Verdict)
 	told bool

@@ -10,7 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/sim"
 )
 
-// DifferError says that a capsule's run was not the one that the capsule tells of.
+// DifferError says that a capsule's run differs from the one that the capsule records.
 type DifferError struct {
 	// Differences are sentences, each about one thing.
 	Differences []string
@@ -20,11 +20,10 @@ func (e *DifferError) Error() string {
 	return "the run is not the capsule's: " + strings.Join(e.Differences, "; ")
 }
 
-// Replay runs a capsule again and holds the run against what the capsule says. o gives laws and listeners; its seed and
-// chooser are the capsule's. The errors are *ParseError, *VersionError, and *DifferError together with the Result as it
-// came.
+// Replay runs a capsule again and compares the run with the capsule. o gives laws and listeners; its seed and chooser
+// are the capsule's. The errors are *ParseError, *VersionError, and *DifferError together with the actual Result.
 //
-// With until above 0 the run ends after that event, and no listener hears of later ones. Where that is before the first
+// With until above 0 the run ends after that event, and no listener receives later ones. If that is before the first
 // bad event, the Result is Stopped, has no digest, and counts until events: nothing was broken so far.
 func (x Explorer) Replay(ctx context.Context, capsule []byte, until int64, o sim.Options) (result.Result, error) {
 	c, err := Parse(string(capsule))

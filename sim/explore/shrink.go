@@ -223,10 +223,10 @@ func (k *shrinker) least(low, now int, with func(*scenarios.Scenario, int)) {
 	}
 }
 
-// smallSeeds are tried in the end: a failure that needs no luck is shown with the seed that everybody has.
+// smallSeeds are tried at the end: a failure that does not depend on chance is shown with a common seed.
 const smallSeeds = 3
 
-// listedMost bounds the decisions that a capsule lists: more than these tell a reader nothing.
+// listedMost bounds the decisions that a capsule lists: more do not help a reader.
 const listedMost = 40
 
 // settleChoices makes the decisions as simple as the scenario.

@@ -96,7 +96,7 @@ func ascii(text string) string { return strings.ReplaceAll(text, "µs", "us") }
 // conditions are the words around a fault, outermost first.
 type conditions []string
 
-// condition tells an operation from others in few words: by its node and by its name, or its kind where names say less.
+// condition identifies an operation in few words: by its node and by its name, or by its kind where names say less.
 func condition(op fault.Op) conditions {
 	var c conditions
 	if op.Node != "" {

@@ -66,13 +66,13 @@ func (x Explorer) Draw(profile gen.Profile, from uint64) *Steered {
 	return &Steered{Explorer: x, profile: profile, next: from, plain: true, total: Coverage{}}
 }
 
-// Around starts a search of variations of the scenario that the seed around draws: what a run does a little otherwise
-// whose scenario is known.
+// Around starts a search of variations of the scenario that the seed around draws: what a run does slightly differently
+// when its scenario is known.
 func (x Explorer) Around(profile gen.Profile, around, from uint64) *Steered {
 	return x.variations(profile, gen.Draw(engine.Seeded(around), profile, nameOf(profile, around)), around, from)
 }
 
-// Variations starts a search of variations of a scenario that somebody has written.
+// Variations starts a search of variations of a written scenario.
 func (x Explorer) Variations(s *scenarios.Scenario, seed, from uint64) *Steered {
 	return x.variations(gen.Like(s), s, seed, from)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// A story tells at most tellMost events, and fewer of large clusters: each costs a look at its node.
+// A story shows at most tellMost events, and fewer of large clusters: each costs a look at its node.
 const (
 	tellMost  = 3000
 	tellLeast = 200

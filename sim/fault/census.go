@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Census is the injector that passes every operation and counts them: after a quiet run it tells a driver how many
-// places there are to put a fault, (Nth 1 CrashAfter) to (Nth Total CrashAfter). Its text is "Census". Use NewCensus.
+// Census is the injector that passes every operation and counts them. After a quiet run its count is the number of
+// places for a fault: (Nth 1 CrashAfter) to (Nth Total CrashAfter). Its text is "Census". Use NewCensus.
 type Census struct {
 	total  int
 	counts map[censusKey]*int

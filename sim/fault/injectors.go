@@ -1,7 +1,7 @@
 package fault
 
-// injectors are all that Parse reads, in the order in which people are told: the word, what follows it, and how that is
-// read. Each injector is in its file: what it does, how it prints, and this row's parse.
+// injectors are all injectors that Parse reads, in the order of the help text: the word, what follows it, and how that
+// is read. Each injector is in its file: what it does, how it prints, and this row's parse.
 var injectors = []row{
 	{"Request", "NAME INJECTOR", parseRequest},  // match.go
 	{"Kind", "KIND INJECTOR", parseKind},        // kind.go

@@ -10,7 +10,7 @@ const (
 	fieldKey
 )
 
-// match asks the injector inside about operations whose field is want, or starts with it.
+// match asks the injector inside about operations whose field equals want, or starts with it.
 type match struct {
 	field  field
 	want   string

@@ -32,9 +32,8 @@ const (
 	KindCNI
 	// KindEffect is any effect of an agent by its name, whatever kind of operation it leads to.
 	KindEffect
-	// KindControl is a request by which whatever gives blocks to nodes reads or changes what it keeps its state in: an
-	// entry of a ledger, a resource, a Node object, a call of EC2's API. Its Node is the controller, or the node whose
-	// daemon asks.
+	// KindControl is a request by which a system that gives blocks to nodes reads or changes its state: an entry of a
+	// ledger, a resource, a Node object, a call of EC2's API. Its Node is the controller, or the node whose daemon asks.
 	KindControl
 	// KindControlWatch is a delivery of a change by the API server to whatever watches it beside agents: controllers,
 	// nodes' daemons that give blocks, the scheduler, kubelets. Its Name is what the change is of: node, pod, resource.

@@ -33,9 +33,9 @@ const (
 	Delay
 	// Duplicate: it happens twice in a row; the second answer counts.
 	Duplicate
-	// CrashBefore: whoever performs it dies before it happens.
+	// CrashBefore: the actor dies before the operation happens.
 	CrashBefore
-	// CrashAfter: whoever performs it dies after it has happened, before its answer.
+	// CrashAfter: the actor dies after the operation has happened, before its answer.
 	CrashAfter
 	// Compact: a store forgets its history before it happens; it happens all the same.
 	Compact

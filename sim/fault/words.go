@@ -1,12 +1,12 @@
 package fault
 
-// Word is one word of the language of injectors, for those who look it up.
+// Word is one word of the language of injectors, for the reference.
 type Word struct {
 	// Word begins the injector; Doc says what it does; Example is an injector that Parse reads.
 	Word, Doc, Example string
 }
 
-// Words lists the language in the order in which people are told.
+// Words lists the language in the order of the help text.
 func Words() []Word {
 	docs := map[string][2]string{
 		"Request":     {"Only requests of this name: a binary API message or an operation.", "(Request tap_create_v3 Mute)"},

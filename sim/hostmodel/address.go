@@ -9,7 +9,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// local is one address of a namespace, for finding who answers to it.
+// local is one address of a namespace, for finding the interface that answers to it.
 type local struct {
 	addr netip.Addr
 	link *link
@@ -53,7 +53,7 @@ func (h *Host) addrDel(op vppwire.AddrDel) error {
 	}
 	l.disconnect(op.Addr)
 	if op.Addr.Addr().Is4() && (len(l.addrs) == 0 || l.addrs[0].Addr().Is6()) {
-		// With its last address a link loses IPv4 altogether: every route over it and everybody it knows.
+		// With its last address a link loses IPv4 altogether: every route over it and every neighbor.
 		l.ns.routes.dropLink(l, familyIPv4)
 		l.neighbors = slices.DeleteFunc(l.neighbors, func(n neighbor) bool { return n.addr.Is4() })
 	}

@@ -104,9 +104,9 @@ func (f *file) tear(c engine.Chooser, first int) {
 	}
 }
 
-// Read returns the payloads of the file's whole frames, oldest first, and how many bytes behind them were damaged and
-// have been cut off, as whoever opens a journal must before writing to it again. The payloads are valid until the next
-// change.
+// Read returns the payloads of the file's whole frames, oldest first. It also returns how many damaged bytes behind
+// them were cut off, which is necessary before a journal writes to the file again. The payloads are valid until the
+// next change.
 func (d *Disk) Read() (payloads [][]byte, cut int) {
 	f := d.file()
 	whole := 0

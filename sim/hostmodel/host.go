@@ -9,8 +9,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// Host is one machine's Linux. It implements vppwire.Linux for those who change it and fact.Linux for those who look
-// at it. Use New.
+// Host is one machine's Linux. It implements vppwire.Linux for changes and fact.Linux for views. Use New.
 type Host struct {
 	cfg        Config
 	boots      uint64
@@ -27,7 +26,7 @@ type Host struct {
 
 // Config says what a machine has when it starts.
 type Config struct {
-	// ID tells machines apart: boot IDs and the MACs that a kernel would draw follow from it.
+	// ID distinguishes machines: boot IDs and the MACs that a kernel would draw follow from it.
 	ID uint64
 	// Devices are the network cards; they are up from the start.
 	Devices []Device

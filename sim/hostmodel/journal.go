@@ -2,18 +2,18 @@ package hostmodel
 
 import "github.com/vppdrill/vppdrill/sim/engine"
 
-// Journal is one life of whoever writes the file of a Disk: it refuses what vppwire/host/journal refuses, and leaves
-// behind what that may leave behind. Package journaltest holds both to it.
+// Journal is one life of the writer of a Disk's file. It refuses what vppwire/host/journal refuses, and leaves behind
+// what that may leave behind. Package journaltest proves both.
 type Journal struct {
 	disk *Disk
 	// failed is the last write that failed, or shared the fate of one. broken: nothing can be appended before everything
-	// is replaced. shared: the last failure left its whole frame in the file and has not been told yet.
+	// is replaced. shared: the last failure left its whole frame in the file and has not been reported yet.
 	failed         uint64
 	broken, shared bool
 }
 
-// Write is one request to a Journal. GivenUp is the last write that its asker has given up because it was told of a
-// failure.
+// Write is one request to a Journal. GivenUp is the last write that its caller has given up because a failure was
+// reported.
 type Write struct {
 	Seq, GivenUp uint64
 	Replace      bool
@@ -37,8 +37,8 @@ func (d *Disk) Open() (j *Journal, payloads [][]byte, cut int) {
 	return &Journal{disk: d}, payloads, cut
 }
 
-// Write does a write, which is safe after Sync, or lets it fail. False when it failed or was refused: then Told is due
-// when the asker is told so. What was asked for before that may share the fate of the write that failed.
+// Write does a write, which is safe after Sync, or lets it fail. False when it failed or was refused: call Told when
+// the caller gets the error. Earlier requests may share the fate of the write that failed.
 func (j *Journal) Write(w Write, fails bool, c engine.Chooser) bool {
 	switch {
 	case w.GivenUp < j.failed:
@@ -79,7 +79,7 @@ func (j *Journal) put(w Write) {
 	}
 }
 
-// Told says that the asker has been told of the last failure.
+// Told says that the caller has got the error of the last failure.
 func (j *Journal) Told() { j.shared = false }
 
 // Sync makes safe what did not fail.

@@ -17,7 +17,7 @@ type link struct {
 	kind       linkKind
 	up         bool
 	offloadOff bool
-	// lowered: VPP has taken the link down since its offload was set, which whoever had it set need not know.
+	// lowered: VPP has taken the link down since its offload was set; the agent that had it set need not know.
 	lowered bool
 	mac     vppwire.MAC
 	mtu     uint32
@@ -178,7 +178,7 @@ func (h *Host) linkSet(op vppwire.LinkSet) error {
 	}
 	if op.MAC != (vppwire.MAC{}) {
 		l.mac = op.MAC
-		// The kernel forgets whom a link knows when its address is set, permanent entries included, even to what it was.
+		// When its address is set, even to the same one, the kernel forgets a link's neighbors, permanent entries included.
 		l.neighbors = nil
 	}
 	l.setUp(op.Up)

@@ -33,7 +33,7 @@ func (ns *namespace) find(name string) (int, bool) {
 	return slices.BinarySearchFunc(ns.links, name, func(l *link, name string) int { return strings.Compare(l.name, name) })
 }
 
-// link finds a link, nil for none. The loopback comes into being, down, when somebody first asks for it.
+// link finds a link, nil for none. The loopback comes into being, down, with the first question for it.
 func (ns *namespace) link(name string) *link {
 	if name == loopback {
 		if ns.lo == nil {

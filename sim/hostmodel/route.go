@@ -53,7 +53,7 @@ func (h *Host) routeParts(r vppwire.HostRoute) (ns *namespace, l *link, dst neti
 	return ns, l, dst, nil
 }
 
-// validRoute holds the rest of a route to set against what one may look like.
+// validRoute checks the other fields of a route to set.
 func validRoute(dst netip.Prefix, r vppwire.HostRoute) bool {
 	if r.Via.IsValid() {
 		return r.Via.Is4() == dst.Addr().Is4() && r.Via.Zone() == "" && !r.Via.IsUnspecified()

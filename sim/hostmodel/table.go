@@ -87,7 +87,7 @@ func (t *routes) next(addr netip.Addr, i int) int {
 }
 
 // set adds r or replaces a route to the same destination: in IPv4 the first, a connected one too, since all have one
-// metric; in IPv6 never a connected one, whose metric is lower. False when just this route stands behind the first.
+// metric; in IPv6 never a connected one, whose metric is lower. False when the same route stands behind the first.
 func (t *routes) set(r route) bool {
 	r.key = keyOf(r.dst.Addr(), r.dst.Bits())
 	from, end := t.to(r.dst)

@@ -65,8 +65,7 @@ func (h *Host) HasLink(name string) bool {
 	return ok
 }
 
-// LinkID tells a link of the host's own namespace from every other one, also from a later one of that name; 0 where
-// there is none.
+// LinkID identifies a link of the host's own namespace, also against a later one of that name; 0 where there is none.
 func (h *Host) LinkID(name string) uint64 {
 	if i, ok := h.root.find(name); ok {
 		return h.root.links[i].id

@@ -113,5 +113,6 @@ func (h *Host) Local(netns string, addr netip.Addr) (link string, ok bool) {
 // Namespaces yields existing namespaces except the host's, in ascending order.
 func (h *Host) Namespaces() iter.Seq[string] { return slices.Values(h.sortedNames()) }
 
-// WentWith is the namespace with which a link of the host's own has gone, "" where it is there or went otherwise.
+// WentWith is the namespace with which a link of the host's own has gone, "" where the link exists or was removed by
+// itself.
 func (h *Host) WentWith(link string) string { return h.wentWith[link] }

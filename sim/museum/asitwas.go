@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim"
 )
 
-// Run is sim.Run with the fault planted that the scenario asks for as it was, in any scenario and judged by whatever
-// judges it. The error is sim.Run's, or names a fault that is none.
+// Run is sim.Run with the planted fault that the scenario's asItWas names, in any scenario and judged by any laws. The
+// error is sim.Run's, or names an unknown fault.
 func Run(ctx context.Context, s *scenarios.Scenario, o sim.Options) (result.Result, error) {
 	if s.Faults.AsItWas != "" && o.Plant == nil {
 		e, err := ByName(s.Faults.AsItWas)

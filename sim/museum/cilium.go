@@ -109,7 +109,7 @@ func cilium() []Exhibit {
 	}
 }
 
-// expiring is an allocator whose leases end when nobody confirms them in time.
+// expiring is an allocator whose leases end when they are not confirmed in time.
 type expiring struct {
 	ipam.NodeAllocator
 	served *served
@@ -204,8 +204,8 @@ func (x *unreserved) Leases() iter.Seq[ipam.Lease] {
 	return slices.Values(all)
 }
 
-// storeTakenForEmpty tells an agent that a store which does not answer is complete and has its own record, as the
-// journal tells it, and no others.
+// storeTakenForEmpty makes an agent believe that a store which does not answer is complete, and that it holds the
+// agent's own record, as in the journal, and no others.
 func storeTakenForEmpty(l *life, now time.Time, ev agent.Event) []agent.Effect {
 	switch e := ev.(type) {
 	case agent.Restored:

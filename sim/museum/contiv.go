@@ -89,7 +89,7 @@ func contiv() []Exhibit {
 	}
 }
 
-// undrained is an allocator whose blocks vanish with their replacement, pods or no pods.
+// undrained is an allocator whose blocks vanish with their replacement, with or without pods.
 type undrained struct{ ipam.NodeAllocator }
 
 // Blocks implements ipam.NodeAllocator.
@@ -136,7 +136,7 @@ func (e *eager) Release(now time.Time, o ipam.Owner) []ipam.Record {
 	return e.NodeAllocator.Release(now, o)
 }
 
-// leaky is an allocator that keeps addresses which it is told to release.
+// leaky is an allocator that keeps addresses after their release.
 type leaky struct {
 	ipam.NodeAllocator
 	keep func(o ipam.Owner) bool

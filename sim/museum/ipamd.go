@@ -82,7 +82,7 @@ func ipamd() []Exhibit {
 	}
 }
 
-// told knows which units EC2 has told a daemon of when it gave them.
+// told records the units that EC2 has reported to a daemon when it gave them.
 type told struct {
 	units map[string]map[netip.Prefix]bool
 }
@@ -114,7 +114,7 @@ func (t *told) cloud(node string, c controllers.Cloud) controllers.Cloud {
 	return &forgetful{c, t.of(node)}
 }
 
-// forgetful is EC2 without what nobody was told of.
+// forgetful is EC2 without the units that were never reported.
 type forgetful struct {
 	controllers.Cloud
 	told map[netip.Prefix]bool

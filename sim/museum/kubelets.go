@@ -8,7 +8,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// kubelets are the faults between container runtimes and whoever gave pods their addresses.
+// kubelets are the faults between container runtimes and IPAM plugins.
 func kubelets() []Exhibit {
 	return []Exhibit{
 		{

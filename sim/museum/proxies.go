@@ -13,7 +13,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
-// facts plants a function that changes what agents are told. A fact that it drops reaches nobody.
+// facts plants a function that changes the events of agents. An event that it drops reaches no agent.
 func facts(change func(l *life, ev agent.Event) (agent.Event, bool)) *sim.Plant {
 	return &sim.Plant{Agent: agents(func(l *life, now time.Time, ev agent.Event) []agent.Effect {
 		ev, ok := change(l, ev)
@@ -48,8 +48,8 @@ func serviceFacts(change func(l *life, s *service.Service)) *sim.Plant {
 	})
 }
 
-// proxies are faults of those who take kube-proxy's place, and of its modes, planted into what agents make of services
-// and nodes.
+// proxies are faults of kube-proxy's replacements, and of its modes, planted into what agents make of services and
+// nodes.
 func proxies() []Exhibit {
 	return []Exhibit{
 		{
@@ -171,7 +171,7 @@ func protocolsMixedUp() *sim.Plant {
 	})}
 }
 
-// restored are the services that agents have heard of in earlier lives, in the order in which they did.
+// restored are the services that agents received in earlier lives, in that order.
 type restored struct {
 	order    []service.Name
 	services map[service.Name]service.Service
@@ -221,7 +221,7 @@ func (r *restored) step(l *life, now time.Time, ev agent.Event) []agent.Effect {
 	return append(effects, l.inner(now, ev)...)
 }
 
-// former are the services that only earlier lives have heard of.
+// former are the services that only earlier lives have received.
 func (r *restored) former(l *life, this request) []service.Name {
 	if l.number == 1 {
 		return nil

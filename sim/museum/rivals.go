@@ -10,7 +10,7 @@ import (
 // rivals are two allocators that each miss every other new node for a while.
 type rivals struct {
 	second nodeipam.Machine
-	// late are events that one of the two has not been told yet.
+	// late are events that one of the two has not received yet.
 	late []lateEvent
 	news int
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// wires are the faults of those who wire pods and nodes.
+// wires are the faults of programs that wire pods and nodes.
 func wires() []Exhibit {
 	return []Exhibit{
 		{

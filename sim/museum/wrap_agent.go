@@ -20,7 +20,7 @@ type life struct {
 	step   func(l *life, now time.Time, ev agent.Event) []agent.Effect
 	// looked: VPP was looked at.
 	looked bool
-	// own is the node's record as far as its journal tells it.
+	// own is the node's record as far as its journal holds it.
 	own nodeid.Record
 }
 
@@ -41,8 +41,8 @@ func agents(step func(l *life, now time.Time, ev agent.Event) []agent.Effect) fu
 	}
 }
 
-// cniNetwork is the network of the modelled kubelets' attachments, unasked a request number that no plugin uses: the
-// answer reaches nobody.
+// cniNetwork is the network of the modelled kubelets' attachments. unasked is a request number that no plugin uses: the
+// answer is dropped.
 const (
 	cniNetwork = "vppdrill"
 	unasked    = 1 << 50
@@ -53,15 +53,15 @@ func (l *life) nobodyLives(now time.Time) []agent.Effect {
 	return l.inner(now, agent.PodGC{Request: unasked, Network: cniNetwork})
 }
 
-// served are the owners whose ADD was answered with an address, by what agents are asked and answer.
+// served are the owners whose ADD was answered with an address, by the agents' requests and answers.
 type served struct {
 	asked map[request]ipam.Owner
 	done  map[ipam.Owner]bool
-	// failed are those whose ADD the agent has answered with an error.
+	// failed are the owners whose ADD the agent has answered with an error.
 	failed map[ipam.Owner]agent.Code
 }
 
-// request is one open CNI request; agents number theirs anew in each life.
+// request is one open CNI request; each life of an agent numbers its requests from the start.
 type request struct {
 	node   string
 	life   int
@@ -94,7 +94,7 @@ func (s *served) note(l *life, ev agent.Event, effects []agent.Effect) {
 	}
 }
 
-// watched only notes who was served.
+// watched only notes the served owners.
 func (s *served) watched(l *life, now time.Time, ev agent.Event) []agent.Effect {
 	// The effects of a step are part of it: an allocator that is called during the step must know of the ADD.
 	s.note(l, ev, nil)
@@ -103,7 +103,7 @@ func (s *served) watched(l *life, now time.Time, ev agent.Event) []agent.Effect 
 	return effects
 }
 
-// holders are who holds which address on each node, by what agents write to their journals.
+// holders are the holders of each address on each node, by what agents write to their journals.
 type holders struct {
 	now  map[string]map[netip.Addr]ipam.Owner
 	last map[ipam.Owner]netip.Addr

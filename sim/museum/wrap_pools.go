@@ -21,7 +21,7 @@ type ledgered struct {
 	forgetLast bool
 	held       *ciliumipam.Claim
 	forgotten  netip.Prefix
-	// forgetOnExtend: a pool that changes is made anew.
+	// forgetOnExtend: a pool that changes is made from nothing.
 	forgetOnExtend bool
 	upserts        int
 }

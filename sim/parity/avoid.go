@@ -128,7 +128,7 @@ func (w *watch) hitsAfter(m api.Message) string {
 	return gap
 }
 
-// hitsNow is hits as far as it can be told by what there is before the call.
+// hitsNow is hits as far as the state before the call shows it.
 func (w *watch) hitsNow(m api.Message) string {
 	switch m := m.(type) {
 	case *interfaces.SwInterfaceSetUnnumbered:

@@ -67,8 +67,8 @@ func netAddr(a ip_types.Address) netip.Addr {
 	return netip.AddrFrom4([4]byte(a.Un.XXX_UnionData[:4]))
 }
 
-// attachment is a route's attached path. One that has been across tables counts as such until the route is made anew:
-// VPP does not always notice that it is no more.
+// attachment is a route's attached path. One that has been across tables counts as such until the route is created
+// again: VPP does not always notice the change.
 type attachment struct {
 	iface  uint32
 	across bool

@@ -20,7 +20,7 @@ type Campaign struct {
 	Sequences, Calls, Chain int
 	// Workers are how many chains run side by side; 0 is one for each processor.
 	Workers int
-	// Progress is told how many sequences are done.
+	// Progress receives the number of finished sequences.
 	Progress func(done int)
 }
 

@@ -11,8 +11,8 @@ import (
 	"go.fd.io/govpp/api"
 )
 
-// Hunt loads lone real VPPs with ever more objects of one kind, each count on a fresh one, and watches for death,
-// silence and what is left behind. It is how VPP 25.10 was found to hang at 16 AF_PACKET interfaces.
+// Hunt loads standalone real VPPs with more and more objects of one kind, each count on a fresh one, and watches for
+// death, silence and leftovers. It has found that VPP 25.10 hangs at 16 AF_PACKET interfaces.
 type Hunt struct {
 	// Path is VPP's binary.
 	Path string
@@ -20,7 +20,7 @@ type Hunt struct {
 	Most int
 	// Only names the loads to try; none: all.
 	Only []string
-	// Tell gets each trial as it ends.
+	// Tell receives each trial at its end.
 	Tell func(Trial)
 }
 
@@ -83,8 +83,8 @@ func LoadNames() (names []string) {
 	return names
 }
 
-// Run tries all. A load whose VPP does not stand a count is not tried with more. The error says that nothing could be
-// tried.
+// Run tries all loads. After a count that VPP fails, the load is not tried with more. The error says that nothing could
+// be tried.
 func (h Hunt) Run(ctx context.Context) ([]Trial, error) {
 	var out []Trial
 	for _, l := range loads {

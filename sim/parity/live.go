@@ -27,7 +27,7 @@ type Finding struct {
 	Gaps []string
 }
 
-// Kind names what a difference is about, so that the same one is not told twice.
+// Kind names the subject of a difference, so that it is reported once.
 func (f *Finding) Kind() string {
 	var words []string
 	name, _, _ := strings.Cut(f.Request, " ")
@@ -61,7 +61,7 @@ func (f *Finding) String() string {
 
 // Report is what a run needed and did beside its answers.
 type Report struct {
-	// Gaps are the names of those that were needed, as often as they were.
+	// Gaps are the names of the gaps that were needed, once for each time.
 	Gaps []string
 	// Packets are how many were sent into both.
 	Packets int

@@ -70,7 +70,7 @@ func host4(a ip_types.IP4Address) ip_types.Prefix {
 	return ip_types.Prefix{Address: ip_types.Address{Af: ip_types.ADDRESS_IP4, Un: ip_types.AddressUnionIP4(a)}, Len: 32}
 }
 
-// devicePairs makes a veth pair for each interface in the VPP's namespace, whose far ends are one bridge.
+// devicePairs makes a veth pair for each interface in the VPP's namespace. Their far ends form one bridge.
 func devicePairs(_ context.Context, h *hunted) error {
 	var b strings.Builder
 	b.WriteString("link add hub type bridge\nlink set hub up\n")

@@ -92,7 +92,7 @@ func packets(v *vppmodel.VPP) []Packet {
 const (
 	ethernetLen, ip4Len, udpLen = 14, 20, 8
 	ip6Len, etherIPv6           = 40, 0x86dd
-	probePort                   = 33434 // nobody listens
+	probePort                   = 33434 // no socket listens
 	flagDF, flagMore            = 0x40, 0x20
 	tunnelPort                  = 4789
 	protocolUDP                 = 17
@@ -107,7 +107,7 @@ func udp(number int, to [6]byte, dst netip.Addr) []byte {
 // header more than the devices of the testbed carry.
 const longLen = 1480
 
-// long is a UDP packet that is full of its number, so that each of its fragments tells it.
+// long is a UDP packet filled with its number, so that each of its fragments shows it.
 func long(number int, to [6]byte, dst netip.Addr, df bool) []byte {
 	body := ip4(tester, dst, 64, probePort, filled(number, longLen-ip4Len-udpLen))
 	if df {
@@ -118,7 +118,7 @@ func long(number int, to [6]byte, dst netip.Addr, df bool) []byte {
 	return ethernet(to, testerMAC(number), body)
 }
 
-// filled is so many bytes that tell a number everywhere.
+// filled is that many bytes that show a number everywhere.
 func filled(number, size int) []byte {
 	payload := append(numbered(number), "      "...)
 	for len(payload) < size {
@@ -127,12 +127,12 @@ func filled(number, size int) []byte {
 	return payload[:size]
 }
 
-// numbered is a short payload that tells a number.
+// numbered is a short payload that shows a number.
 func numbered(number int) []byte {
 	return binary.BigEndian.AppendUint32([]byte("vppdrill probe"), uint32(number))
 }
 
-// udp6 is a probe by IPv6, long or short. Nobody is there to miss its checksum.
+// udp6 is a probe by IPv6, long or short. It has no checksum, which no receiver misses.
 func udp6(number int, to [6]byte, dst netip.Addr, long bool) []byte {
 	payload := numbered(number)
 	if long {
@@ -141,8 +141,8 @@ func udp6(number int, to [6]byte, dst netip.Addr, long bool) []byte {
 	return ethernet6(to, testerMAC(number), ip6(tester6, dst, probePort, payload))
 }
 
-// ip6 is an IPv6 packet with UDP in it, whose checksum is left out: VPP takes tunnels' packets so (RFC 6935), and
-// forwards all.
+// ip6 is an IPv6 packet with UDP and without its checksum: VPP accepts tunnels' packets so (RFC 6935), and forwards
+// all.
 func ip6(src, dst netip.Addr, port uint16, payload []byte) []byte {
 	b := make([]byte, ip6Len+udpLen, ip6Len+udpLen+len(payload))
 	b[0], b[6], b[7] = 0x60, protocolUDP, 64
@@ -171,7 +171,7 @@ func ethernet6(to, from [6]byte, body []byte) []byte {
 	return frame
 }
 
-// ip4 is an IPv4 packet with UDP in it, whose checksum is left out (RFC 768).
+// ip4 is an IPv4 packet with UDP and without its checksum (RFC 768).
 func ip4(src, dst netip.Addr, ttl byte, port uint16, payload []byte) []byte {
 	b := make([]byte, ip4Len+udpLen, ip4Len+udpLen+len(payload))
 	b[0], b[8], b[9] = 0x45, ttl, protocolUDP
@@ -216,7 +216,7 @@ func describe(frame []byte) string {
 	body := frame[ethernetLen:]
 	switch kind := binary.BigEndian.Uint16(frame[12:]); {
 	case kind == 0x0806 && binary.BigEndian.Uint16(body[6:]) == 1:
-		// The sender's address is VPP's choice among several; who is asked for is the route's.
+		// The sender's address is VPP's choice among several; the requested address is the route's.
 		return fmt.Sprintf("arp %s target=%s", eth, netip.AddrFrom4([4]byte(body[24:28])))
 	case kind == etherIPv6:
 		return describe6(eth, body)
@@ -255,7 +255,7 @@ func ported(port uint16) string {
 	return fmt.Sprintf(" port=%d", port)
 }
 
-// around is the line for a tunnel's packet, whose UDP payload it is given.
+// around is the line for a tunnel's packet, by its UDP payload.
 func around(head string, payload []byte) string {
 	if inner := describe(payload[8:]); inner != "" {
 		return fmt.Sprintf("vxlan %s vni=%d around %s", head, binary.BigEndian.Uint32(payload[4:])>>8, inner)

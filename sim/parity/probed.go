@@ -97,7 +97,7 @@ func sendBoth(ctx context.Context, m model, real Prober, all []Packet) (*transcr
 	return d, nil
 }
 
-// learnedBy are the L2 FIB entries that a VPP has learned, which the model must be told.
+// learnedBy are the L2 FIB entries that a VPP has learned and that the model has to be given.
 func learnedBy(ctx context.Context, s Subject) (func(bridge uint32, mac vppwire.MAC) bool, error) {
 	type key struct {
 		bridge uint32
@@ -189,8 +189,8 @@ func (m model) Deaf() []string { return nil }
 // Deaf implements Prober.
 func (c *connection) Deaf() []string { return slices.Clone(c.deaf) }
 
-// Hears implements Prober: the interface's own count of packets tells. VPP 25.10 stops reading an AF_PACKET interface
-// whose device went down and came up again, now and then; what such a one does with packets cannot be compared.
+// Hears implements Prober by the interface's own packet counter. VPP 25.10 now and then stops reading an AF_PACKET
+// interface whose device went down and came up again; what such a one does with packets cannot be compared.
 func (c *connection) Hears(ctx context.Context, device string) (bool, error) {
 	hears, err := c.hears(ctx, device)
 	c.deaf = slices.DeleteFunc(c.deaf, func(d string) bool { return d == device })

@@ -68,7 +68,7 @@ memory { main-heap-size HEAP main-heap-page-size default }
 plugins { plugin dpdk_plugin.so { disable } }
 `
 
-// folders is how the folders of VPPs begin; behind it stands the PID of who made them.
+// folders is the prefix of the folders of VPPs; the PID of their maker follows.
 const folders = "vppdrill-parity-"
 
 // sweep removes folders whose makers were killed. Their VPPs ended with them.
@@ -196,7 +196,7 @@ func crashReport(out string) string {
 // endMax is how long VPP may take to write down where it was when it died.
 const endMax = 2 * time.Second
 
-// framesShown is how many functions are named: enough to tell one death from another.
+// framesShown is how many functions are named: enough to distinguish deaths.
 const framesShown = 8
 
 // escapes are the colours of VPP's messages.

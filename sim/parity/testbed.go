@@ -68,7 +68,7 @@ func (r *testbed) wire(device string) wire {
 	return r.wires[slices.IndexFunc(r.wires, func(w wire) bool { return w.device == device })]
 }
 
-// testbeds are the free ones; further ones are made as they are wanted.
+// testbeds are the free ones; further ones are made on demand.
 type testbeds struct {
 	mu   sync.Mutex
 	free []*testbed

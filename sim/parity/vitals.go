@@ -12,7 +12,7 @@ import (
 	"go.fd.io/govpp/binapi/vlib"
 )
 
-// Vitals are what a VPP holds for itself. VPP tells its heap in steps of 10 KB.
+// Vitals are what a VPP holds for itself. VPP reports its heap in steps of 10 KB.
 type Vitals struct {
 	Heap        int64 `json:"heap"`        // bytes of the main heap
 	Buffers     int   `json:"buffers"`     // packet buffers in use

@@ -73,7 +73,7 @@ func (w wire) read() [][]byte {
 	for {
 		n, err := unix.Read(w.fd, b)
 		switch {
-		case errors.Is(err, unix.ENETDOWN): // told once; what came before may follow
+		case errors.Is(err, unix.ENETDOWN): // reported once; what came before may follow
 			continue
 		case err != nil:
 			return all

@@ -23,7 +23,7 @@ type Store struct {
 	ops       int64
 	// identity grows when all data is lost; etcd's cluster ID is as good as a number that never comes twice.
 	identity uint64
-	// Committed, where set, is told each change of a key: what was there, what is there now.
+	// Committed, where set, receives each change of a key: the state before and after it.
 	Committed func(before, after agent.StoreItem)
 }
 
@@ -89,8 +89,8 @@ func (s *Store) SetAvailable(up bool) {
 	}
 }
 
-// Wipe loses all data, as a replaced etcd volume does: no keys, no history, revision 1 again. Every watch ends; who is
-// told of commits still is.
+// Wipe loses all data, as a replaced etcd volume does: no keys, no history, revision 1 again. Every watch ends;
+// Committed is still called.
 func (s *Store) Wipe() {
 	s.endWatches()
 	fresh := New()
@@ -98,7 +98,7 @@ func (s *Store) Wipe() {
 	*s = *fresh
 }
 
-// Identity tells the present data from those before a loss.
+// Identity distinguishes the present data from those before a loss.
 func (s *Store) Identity() uint64 { return s.identity }
 
 // Get returns a key's present state.
@@ -119,7 +119,7 @@ func (s *Store) List(prefix string) Outcome {
 	return Outcome{Revision: s.revision, Items: s.Look(prefix)}
 }
 
-// Look returns what List does, for whoever watches the run instead of taking part in it.
+// Look returns what List does, for observers of the run.
 func (s *Store) Look(prefix string) (items []agent.StoreItem) {
 	first := sort.Search(len(s.ordered), func(i int) bool { return s.ordered[i].item.Key >= prefix })
 	for _, e := range s.ordered[first:] {
@@ -175,7 +175,7 @@ func (s *Store) unmet(ops []Op) (failed []agent.StoreItem) {
 	return failed
 }
 
-// commit performs ops, whose guards hold, and tells the watches.
+// commit performs ops, whose guards hold, and notifies the watches.
 func (s *Store) commit(ops []Op) []agent.StoreItem {
 	next := s.revision + 1
 	items := make([]agent.StoreItem, 0, len(ops))

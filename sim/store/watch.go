@@ -22,13 +22,13 @@ type Sink interface {
 	StoreChanged(revision int64, items []agent.StoreItem)
 	// StoreEnded is the last call: an outage or the loss of all data ended the watch.
 	StoreEnded()
-	// StoreCompacted: the history has been forgotten. A sink that has not delivered all of it tells its own receiver that
-	// it ends.
+	// StoreCompacted: the history has been forgotten. A sink that has not delivered all of it reports the end to its own
+	// receiver.
 	StoreCompacted()
 }
 
-// Watch tells sink of every change below prefix after revision, beginning with those of the past, before it returns.
-// A revision that the store has not reached yet is legal, as in etcd: nothing is told until it has been passed, which
+// Watch sends sink every change below prefix after revision, beginning with the past ones, before it returns. A
+// revision that the store has not reached yet is legal, as in etcd: nothing is sent until it has been passed, which
 // after a Wipe may be never. StoreCompacted: changes after revision have been forgotten.
 func (s *Store) Watch(prefix string, after int64, sink Sink) (*Watch, agent.StoreError) {
 	if s.down {

@@ -11,7 +11,7 @@ import (
 // afPacket is what an AF_PACKET interface has beside an interface.
 type afPacket struct {
 	hostName string
-	id       uint64 // of the Linux device it was bound to, 0 where the Host cannot tell
+	id       uint64 // of the Linux device it was bound to, 0 where the Host cannot identify it
 }
 
 // sits reports whether the device that the socket was bound to still exists. A new device of the same name is another

@@ -173,7 +173,7 @@ func (v *VPP) sessionDump(m *classify.ClassifySessionDump) []api.Message {
 }
 
 // setFilter puts a table before an interface or takes it away. VPP takes the three tables one by one and stops at the
-// first that is refused, or that is there already; then it answers 0 and has changed nothing of the rest.
+// first that is refused, or that is there already; then it succeeds without changing the remaining ones.
 func (v *VPP) setFilter(m *classify.InputACLSetInterface) int32 {
 	if v.at(uint32(m.SwIfIndex)) == nil {
 		return invalidIndex
@@ -234,7 +234,7 @@ func (v *VPP) classifierCrash(m *classify.ClassifyAddDelTable) CrashTrigger {
 	return ""
 }
 
-// Where a frame holds what tells its sender, in bytes from its start.
+// Where a frame holds its sender, in bytes from its start.
 const (
 	frameFrom, frameType, framePacket, frameSrc4, frameSrc6 = 6, 12, 14, 26, 22
 	// frameLength is that of the headers of IPv6, frameLength4 that of IPv4's.

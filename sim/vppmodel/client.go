@@ -10,7 +10,7 @@ import (
 	"go.fd.io/govpp/binapi/interface_types"
 )
 
-// InProcess is the client that Invoke, NewStream and WatchEvent speak for: whoever holds the VPP in his own process.
+// InProcess is the client that Invoke, NewStream and WatchEvent speak for: a user of the VPP in the same process.
 const InProcess uint32 = 0
 
 // Answer performs one request or dump for a client, numbered by the caller, and returns the answers in their order: one
@@ -35,8 +35,8 @@ func (v *VPP) Answer(client uint32, m api.Message) ([]api.Message, error) {
 // Announce hands events for clients other than InProcess to f, during the call that causes them. A nil f hears nothing.
 func (v *VPP) Announce(f func(client uint32, event api.Message)) { v.announce = f }
 
-// Forget takes a client's wish for events away, as VPP does when a connection ends. Its DHCP clients stay and tell
-// nobody.
+// Forget ends a client's subscription to events, as VPP does when a connection ends. Its DHCP clients stay and notify
+// no client.
 func (v *VPP) Forget(client uint32) {
 	delete(v.wantEvents, client)
 	for _, c := range v.dhcp { // in any order: each is changed alike
@@ -56,8 +56,8 @@ func (v *VPP) tellClient(client uint32, event api.Message) {
 	}
 }
 
-// tellInterface announces what has come up on an interface, or that it is there or gone, to the clients that want to
-// know: events tell what has changed, not what is (src/vnet/interface_api.c, link_state_process).
+// tellInterface announces a changed, new or deleted interface to the subscribed clients: events report what has
+// changed, not the state (src/vnet/interface_api.c, link_state_process).
 func (v *VPP) tellInterface(i *iface, risen interface_types.IfStatusFlags, deleted bool) {
 	if len(v.wantEvents) == 0 {
 		return

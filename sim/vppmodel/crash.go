@@ -37,7 +37,7 @@ const (
 	CrashBorrowerWithOwn CrashTrigger = "borrower-with-addresses"
 	// an address is deleted with another length than it has
 	CrashAddressOtherwise CrashTrigger = "address-of-other-length"
-	// the 16th AF_PACKET interface: as many with a frame at once, and VPP spins for ever
+	// the 16th AF_PACKET interface: as many with a frame at once, and VPP spins indefinitely
 	crashAFPacketMany CrashTrigger = "af-packet-many"
 	// the classifier table goes that an interface's packets are looked up in
 	crashClassifierInUse CrashTrigger = "classifier-in-use"

@@ -15,7 +15,7 @@ import (
 type dhcpClient struct {
 	config dhcp.DHCPClient
 	lease  Lease
-	client uint32 // who is told of leases
+	client uint32 // the client that is notified of leases
 }
 
 // Lease is what a DHCP server gave. The zero Lease is none.
@@ -52,7 +52,7 @@ func (v *VPP) dhcpConfig(m *dhcp.DHCPClientConfig) int32 {
 func (v *VPP) Up(at uint32) bool { i := v.at(at); return i != nil && i.up }
 
 // BindLease lets an interface's DHCP client receive a lease, or lose it when the lease is zero: address and default
-// route change, and the client that asked for events is told. The error says that there is no such client.
+// route change, and the client that subscribed to events is notified. The error says that there is no such client.
 func (v *VPP) BindLease(at uint32, l Lease) error {
 	c := v.dhcp[at]
 	if c == nil || v.at(at) == nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// source is who added an entry; the smaller one wins. Numbers are those of VPP's fib_source_t
+// source is the kind of client that added an entry; the smaller one wins. Numbers are those of VPP's fib_source_t
 // (src/vnet/fib/fib_source.h), which clients see in ip_route_v2 messages; their order is also that of VPP's priorities.
 type source uint8
 
@@ -28,7 +28,7 @@ var sourceNames = map[source]string{
 type entry struct {
 	paths  uint32
 	source source
-	dead   bool // an adjacency whose interface was deleted under it
+	dead   bool // an adjacency with a deleted interface
 }
 
 // same reports whether b replaces a: an adjacency is one entry per interface, any other source one entry.

@@ -31,7 +31,7 @@ type iface struct {
 	instance  uint32 // of its kind
 	mtu       [4]uint32
 	tables    [2]uint32
-	donor     uint32 // whose addresses it borrows, only where borrows
+	donor     uint32 // the interface it borrows addresses from, only where borrows
 	bridge    uint32 // bd_index, only where bridged
 	mac       mac
 	linkMTU   uint16

@@ -17,7 +17,7 @@ type Interface struct {
 	LinkMTU    uint32    // the device's own
 	Tables     [2]uint32 // IPv4, IPv6
 	Addrs      []netip.Prefix
-	Unnumbered uint32 // whose addresses it borrows, only with Borrows
+	Unnumbered uint32 // the interface it borrows addresses from, only with Borrows
 	Borrows    bool
 	NAT        uint8 // 1 inside, 2 outside, 4 output
 	Filtered   bool  // IPv4 packets that come in, or frames in a bridge domain, are looked up in a classifier table

@@ -28,7 +28,7 @@ type member struct {
 	SHG   uint8
 }
 
-// OwnBridge is the ID by which Bridge knows VPP's own bridge domain, 0 in the API, whose members get nothing through.
+// OwnBridge is the ID by which Bridge knows VPP's own bridge domain, 0 in the API. Its members get nothing through.
 const OwnBridge = none
 
 // Bridge returns a bridge domain.

@@ -7,7 +7,7 @@ import (
 	"go.fd.io/govpp/binapi/nat_types"
 )
 
-// nat is the plugin NAT44-ED: its configuration, without sessions, as nobody's packets are forwarded.
+// nat is the plugin NAT44-ED: its configuration, without sessions, as the model forwards no packets.
 type nat struct {
 	on              bool
 	inside, outside uint32 // table IDs

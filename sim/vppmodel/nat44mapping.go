@@ -31,8 +31,8 @@ type natMapping struct {
 	flags    nat_types.NatConfigFlags
 	identity bool
 	affinity uint32
-	// kept are locals that were taken away under the affinity of clients, who are sent there still: only the whole
-	// mapping's end flushes whom they keep (nat_affinity_flush_service, src/plugins/nat/nat44-ed/nat44_ed.c).
+	// kept are removed locals under the affinity of clients, which are sent there still: only the end of the whole mapping
+	// flushes them (nat_affinity_flush_service, src/plugins/nat/nat44-ed/nat44_ed.c).
 	kept    []natLocal
 	tag     string
 	locals  []*natLocal // by VPP's pool index; nil where free

@@ -10,8 +10,8 @@ import (
 	"go.fd.io/govpp/binapi/ip_types"
 )
 
-// neighborLimitDefault is how many neighbors of a family VPP keeps unless told otherwise
-// (src/vnet/ip-neighbor/ip_neighbor.c, ipndb_limit).
+// neighborLimitDefault is VPP's default number of neighbors of a family (src/vnet/ip-neighbor/ip_neighbor.c,
+// ipndb_limit).
 const neighborLimitDefault = 50000
 
 // neighborLimit is one family's ip_neighbor_config and how many entries there are.
@@ -67,7 +67,7 @@ func (v *VPP) changeNeighbor(m *ip_neighbor.IPNeighborAddDel) int32 {
 	if found {
 		if old.static && !static {
 			if old.mac != mac(n.MacAddress) {
-				return invalidIndex // VPP says -2 here, which no client can tell from a bad interface
+				return invalidIndex // VPP says -2 here, which a client cannot distinguish from a bad interface
 			}
 			return ok
 		}

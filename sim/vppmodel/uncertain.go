@@ -2,8 +2,8 @@ package vppmodel
 
 import "net/netip"
 
-// Here is what a packet's way hangs on beside the tables that Route, Bridge and MAC show: what VPP keeps of their
-// history, and where it may do otherwise than they say. It is for comparisons with a real VPP (scenarios/walk, Policy).
+// A packet's path also depends on state beside the tables that Route, Bridge and MAC show: VPP's memory of their
+// history, and where it may differ from them. It is for comparisons with a real VPP (scenarios/walk, Policy).
 
 // Resolved reports whether VPP keeps a host entry for an address of a table because something resolves through it: a
 // tunnel's far end, or a recursive next hop.
@@ -28,15 +28,15 @@ func (v *VPP) Resolved(table uint32, to netip.Addr) bool {
 // Unflooded reports whether nothing is flooded to an interface although a bridge domain lists it: it was a BVI once.
 func (v *VPP) Unflooded(at uint32) bool { return v.unflooded[at] }
 
-// Doubtful reports whether VPP may do something else with an address than its table says: with several paths it
-// balances; a path whose interface was deleted comes to life again at times when another interface has its index; and a
-// neighbor may attract its traffic although its subnet is routed by a next hop behind the same interface, where only
-// the neighbor changed since (src/vnet/fib/fib_entry_src_adj.c: fib_entry_src_adj_activate asks for an attached cover,
+// Doubtful reports whether VPP may differ from its table for an address. With several paths it balances. A path with a
+// deleted interface comes to life again at times, when another interface has its index. A neighbor may attract its
+// traffic although its subnet is routed by a next hop behind the same interface, where only the neighbor changed since
+// (src/vnet/fib/fib_entry_src_adj.c: fib_entry_src_adj_activate asks for an attached cover,
 // fib_entry_src_adj_reactivate does not).
 //
-// hop: the address is a recursive next hop or a tunnel's far end. VPP keeps a host entry for those: where a neighbor
-// has one that attracts no traffic, VPP takes that one and sends nothing, or the route behind it, as the order of their
-// coming has it.
+// hop: the address is a recursive next hop or a tunnel's far end. VPP keeps a host entry for those. Where a neighbor
+// has one that attracts no traffic, VPP takes that one and sends nothing, or takes the route behind it, depending on
+// their order.
 func (v *VPP) Doubtful(table uint32, to netip.Addr, hop bool) bool {
 	f, a := addrOfNetip(to)
 	t := v.tables[f][table]

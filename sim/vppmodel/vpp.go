@@ -57,7 +57,7 @@ type VPP struct {
 	watchers   []*watcher
 	wantEvents map[uint32]uint32 // the PID that a client gave, by client
 	announce   func(client uint32, event api.Message)
-	caller     uint32 // the client whose request is under way
+	caller     uint32 // the client of the request under way
 	crash      func(CrashTrigger, api.Message)
 	leasing    func(at uint32, wanted bool)
 }
@@ -73,11 +73,10 @@ type Config struct {
 	// NoNamespace is what an error of Host.TapCreate wraps when the namespace does not exist (retval -12).
 	// Every other error is retval -13.
 	NoNamespace error
-	// Crash is told of every request that a real VPP 25.10 would die of, before the model performs it all the same. nil:
-	// nobody is, and it costs nothing.
+	// Crash receives every request that a real VPP 25.10 would die of, before the model performs it all the same. nil
+	// costs nothing.
 	Crash func(CrashTrigger, api.Message)
-	// Leasing is told of every DHCP client that comes or goes, by its interface; whoever has a server answers by
-	// BindLease.
+	// Leasing receives every DHCP client that comes or goes, by its interface; the owner of a server answers by BindLease.
 	Leasing func(at uint32, wanted bool)
 }
 
@@ -115,8 +114,8 @@ type tapAddresser interface {
 	TapGateway(netns, name string, gw netip.Addr) error
 }
 
-// linkIdentifier is a Host that can tell a device from a later one of the same name. An AF_PACKET interface is bound to
-// the device that it was created on: with a Host that can tell, View shows no device below it once that one is gone.
+// linkIdentifier is a Host that can distinguish a device from a later one of the same name. An AF_PACKET interface is
+// bound to the device that it was created on: with such a Host, View shows no device below it once that one is gone.
 type linkIdentifier interface {
 	// LinkID is never 0 for a link that exists, and never the same for two links.
 	LinkID(name string) uint64
@@ -161,7 +160,7 @@ func (v *VPP) PID() uint32 { return v.pid }
 func (v *VPP) Writes() int64 { return v.writes }
 
 // Kill ends the process: every later call is ErrKilled, watchers' channels close, and taps vanish from the host unless
-// they were created persistent. AF_PACKET leaves its devices as they are.
+// they were created persistent. AF_PACKET leaves its devices unchanged.
 func (v *VPP) Kill() {
 	if v.killed {
 		return

@@ -23,8 +23,8 @@ type vxlanTunnel struct {
 	slot             uint32 // in VPP's pool of tunnels
 }
 
-// tunnelKey is how VPP tells tunnels apart. The destination port is no part of it; neither is the source address of an
-// IPv6 tunnel, nor of one to a multicast group (src/plugins/vxlan/vxlan.c).
+// tunnelKey is VPP's key of a tunnel. The destination port is no part of it; neither is the source address of an IPv6
+// tunnel, nor of one to a multicast group (src/plugins/vxlan/vxlan.c).
 type tunnelKey struct {
 	src, dst   addr
 	vni, encap uint32

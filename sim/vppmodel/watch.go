@@ -59,7 +59,7 @@ func (w *watcher) end() {
 	}
 }
 
-// tell hands an event to everyone who watches its kind and has room.
+// tell hands an event to every watcher of its kind that has room.
 func (v *VPP) tell(event api.Message) {
 	for _, w := range v.watchers {
 		switch {

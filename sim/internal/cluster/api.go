@@ -81,9 +81,8 @@ func (a *API) OnList(fn func(to *InformerConfig) (age time.Duration, refused boo
 // Available reports whether the server answers.
 func (a *API) Available() bool { return !a.down }
 
-// SetAvailable starts (false) or ends an outage. An outage breaks every watch and refuses every request; objects
-// survive, and the server's cache for watches does not: who was told of anything before has to list again, as behind
-// the restart of a real one.
+// SetAvailable starts (false) or ends an outage. An outage breaks every watch and refuses every request. Objects
+// survive; the server's watch cache does not, so clients have to list again, as after the restart of a real one.
 func (a *API) SetAvailable(up bool) {
 	if a.down == !up {
 		return
@@ -119,7 +118,7 @@ func (a *API) WhenAvailable(fn func()) {
 	fn()
 }
 
-// Create stores a new object, whose UID it sets where empty. The object is the API's from then on.
+// Create stores a new object and sets its UID where empty. The object is the API's from then on.
 func (a *API) Create(o Object) error {
 	m, state := o.Common(), a.kinds[o.Kind()]
 	switch {
@@ -234,7 +233,7 @@ func (a *API) SetConfigMap(name string, value any) error {
 	return nil
 }
 
-// store makes now the object that was old, under the next version, and tells everyone.
+// store replaces the object old by now, under the next version, and notifies every watch.
 func (a *API) store(old, now Object) {
 	a.version++
 	last := old

@@ -79,7 +79,7 @@ func nodeOf(o Object) string {
 	return ""
 }
 
-// apply replaces old by now (nil: none) and tells the watches.
+// apply replaces old by now (nil: none) and notifies the watches.
 func (s *kindState) apply(old, now Object, version int64, at time.Duration) {
 	s.sorted = nil
 	last := now

@@ -12,7 +12,7 @@ func (a *API) armBookmark() {
 	}
 }
 
-// bookmarks is the event that tells idle watches the present version.
+// bookmarks is the event that reports the present version to idle watches.
 type bookmarks API
 
 func (a *bookmarks) AppendText(b []byte) []byte {

@@ -77,7 +77,7 @@ func (c *call) arrival(back bool) *arrival {
 	return new(arrival)
 }
 
-// arm starts the caller's timer, whose time began with the call.
+// arm starts the caller's timer; its time began with the call.
 func (c *call) arm() {
 	if !c.armed && !c.done {
 		c.armed = true
@@ -102,7 +102,7 @@ func (c *call) finish(reply any, ok bool) {
 	c.request.Done(reply, ok)
 }
 
-// OpenCall is a request that nobody has answered.
+// OpenCall is an unanswered request.
 type OpenCall struct {
 	// From asks To.
 	From, To string

@@ -9,7 +9,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// Names of the endpoints beside the nodes, whose endpoints have the nodes' names.
+// Names of the endpoints beside the nodes; a node's endpoint has the node's name.
 const (
 	EndpointAPI       = "api"
 	EndpointStore     = "store"
@@ -44,7 +44,7 @@ type Cluster struct {
 	byPlace  map[Endpoint]*Kubelet
 }
 
-// New returns a cluster without nodes, whose scheduler has started.
+// New returns a cluster without nodes. Its scheduler has started.
 func New(cfg Config) *Cluster {
 	net := NewNetwork(cfg.Clock, cfg.Network)
 	api := NewAPI(cfg.Clock, net, net.Endpoint(EndpointAPI), cfg.API)
@@ -100,7 +100,7 @@ func (c *Cluster) Kubelet(name string) *Kubelet { return c.kubelets[name] }
 // Nodes lists the machines' names in ascending order.
 func (c *Cluster) Nodes() []string { return slices.Sorted(maps.Keys(c.kubelets)) }
 
-// NewFeed returns what tells a node's agent about the cluster; Start it with the agent, Stop it with it.
+// NewFeed returns the feed of a node's agent about the cluster; Start it with the agent, Stop it with it.
 func (c *Cluster) NewFeed(node string, sink func(agent.Event)) *AgentFeed {
 	return c.API.NewAgentFeed(node, c.Net.Endpoint(node), sink)
 }
@@ -110,7 +110,7 @@ func (c *Cluster) NewStoreClient(node string, sink func(agent.Event)) *StoreClie
 	return c.Store.Connect(c.Net.Endpoint(node), sink)
 }
 
-// Heal mends every cut, ends outages, and boots and starts what was off or down. Link behaviour and stream faults stay.
+// Heal ends cuts and outages, and boots and starts what was off or down. Link behaviour and stream faults stay.
 func (c *Cluster) Heal() {
 	c.Net.MendAll()
 	c.API.SetAvailable(true)
@@ -146,7 +146,7 @@ func (c *Cluster) Alive(node string) bool {
 	return k != nil && c.reaches(k)
 }
 
-// Load tells what is under way in the whole cluster.
+// Load reports the work under way in the whole cluster.
 type Load struct {
 	Busy
 	// Pods are on their way up or down on some node; Starved of them wait for an address, between two attempts.
@@ -157,7 +157,7 @@ type Load struct {
 	Due int
 }
 
-// Quiet reports that nothing will happen until somebody acts, except that starved pods try again and again.
+// Quiet reports that nothing will happen without a further action, except that starved pods try again and again.
 func (l Load) Quiet() bool {
 	return l.Busy.Quiet() && l.Pods == l.Starved && !l.Scheduling && l.Due == 0
 }

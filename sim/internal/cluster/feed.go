@@ -8,9 +8,9 @@ import (
 // AgentProgram is what informers of agents are called.
 const AgentProgram = "agent"
 
-// AgentFeed tells one agent life about nodes, its own pods and the pools: what vppwire/host learns from a real API
-// server, which it never asks to list from its cache. A node that was made anew would find its former Node object
-// there, and with it its former ID.
+// AgentFeed reports nodes, its own pods and the pools to one life of an agent: what vppwire/host learns from a real API
+// server. It never lists from the server's cache, where a recreated node would find its former Node object, and with it
+// its former ID.
 type AgentFeed struct {
 	// Nodes, Pods and Configs are the feed's informers, for fault hooks.
 	Nodes, Pods, Configs *Informer
@@ -31,8 +31,8 @@ func (a *API) NewAgentFeed(node string, at Endpoint, sink func(agent.Event)) *Ag
 	return f
 }
 
-// WithServices has the feed tell of services and endpoints too, ServicesListed and EndpointsListed among it. It is
-// called before Start.
+// WithServices adds services and endpoints to the feed, with ServicesListed and EndpointsListed. It is called before
+// Start.
 func (f *AgentFeed) WithServices() {
 	api, at := f.Nodes.api, f.Nodes.cfg.At
 	f.Services = api.NewInformer(InformerConfig{Name: AgentProgram, At: at, Kind: KindService, Fresh: true, Handler: (*feedServices)(f)})
@@ -48,7 +48,7 @@ func (f *AgentFeed) All() []*Informer {
 	return all
 }
 
-// Start begins to tell, with everything that exists.
+// Start begins the feed, with every existing object.
 func (f *AgentFeed) Start() {
 	for _, i := range f.All() {
 		i.Start()
@@ -62,7 +62,7 @@ func (f *AgentFeed) Stop() {
 	}
 }
 
-// Synced reports that everything was told and watches are live.
+// Synced reports that all lists were delivered and watches are live.
 func (f *AgentFeed) Synced() bool {
 	return f.Nodes.Synced() && f.Pods.Synced() && f.Configs.Synced() && (f.Services == nil || f.Services.Synced() && f.Endpoints.Synced())
 }
@@ -76,8 +76,8 @@ func (f *feedNodes) seen(n *Node) {
 	f.sink(n.seen)
 }
 
-// tellList tells a list object by object, then its end. A list whose telling is broken off by a relist has no end: what
-// was not told of it would count as gone.
+// tellList delivers a list object by object, then its end. A list that a relist interrupts has no end: its undelivered
+// objects would count as gone.
 func tellList(i *Informer, objects []Object, seen func(Object), end func()) {
 	attempt := i.attempt
 	for _, o := range objects {
@@ -119,7 +119,7 @@ func uidsOf(objects []Object) []string {
 	return uids
 }
 
-// Changed is called by the informer. An agent hears of single pods from the CNI plugin.
+// Changed is called by the informer. The agent learns of single pods from the CNI plugin.
 func (f *feedPods) Changed(Change) {}
 
 type feedConfigs AgentFeed

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Handler is what an Informer tells.
+// Handler receives what an Informer reports.
 type Handler interface {
 	// Listed gives everything that exists, in key order: after the start and after each gap. What the handler knew and is
 	// not among objects, is gone. The slice is shared and must not be changed.
@@ -73,7 +73,7 @@ func (i *Informer) Start() {
 	i.again()
 }
 
-// Stop ends it: its process died. A stopped Informer may be stopped again, and started anew.
+// Stop ends it: its process died. A stopped Informer may be stopped again, and started again.
 func (i *Informer) Stop() {
 	i.running = false
 	i.attempt++
@@ -81,13 +81,13 @@ func (i *Informer) Stop() {
 	i.setSynced(false)
 }
 
-// Synced reports that a list was told and a watch is live.
+// Synced reports that a list was delivered and a watch is live.
 func (i *Informer) Synced() bool { return i.synced }
 
-// Version is the last version told.
+// Version is the last version delivered.
 func (i *Informer) Version() int64 { return i.version }
 
-// Lists counts the lists told, Ignored the changes that came twice or late.
+// Lists counts the delivered lists, Ignored the changes that came twice or late.
 func (i *Informer) Lists() int   { return i.lists }
 func (i *Informer) Ignored() int { return i.ignored }
 
@@ -122,7 +122,7 @@ func (i *Informer) again() {
 	net.Call(i.cfg.At, i.api.at, apiTimeout, &watchCall{i: i, attempt: i.attempt, from: i.version})
 }
 
-// listAge is how long ago the list that is being told was asked for.
+// listAge is how long ago the list under delivery was asked for.
 func (i *Informer) listAge() time.Duration { return i.api.clock.Now() - i.asked }
 
 // delivery is what becomes of what the API server is about to send.

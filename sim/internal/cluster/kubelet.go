@@ -283,7 +283,7 @@ func (k *Kubelet) inOrder() []*worker {
 	return slices.SortedFunc(maps.Values(k.workers), func(a, b *worker) int { return cmp.Compare(a.met, b.met) })
 }
 
-// workerOf is whose pod a sandbox is or was, nil when it has ended.
+// workerOf is the worker of the pod that a sandbox is or was of, nil when it has ended.
 func (k *Kubelet) workerOf(s *Sandbox) *worker {
 	return k.workers[strings.TrimPrefix(s.UID, staticPrefix)]
 }

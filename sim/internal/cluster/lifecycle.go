@@ -10,17 +10,17 @@ type LifecycleConfig struct {
 	// NotReadyAfter is how long a node may be silent; default 40 s, node-monitor-grace-period up to Kubernetes 1.31.
 	NotReadyAfter time.Duration
 	// EvictAfter is how long pods stay on a node that is not ready; default 5 min, the default tolerationSeconds.
-	// Negative: for ever.
+	// Negative: indefinitely.
 	EvictAfter time.Duration
 	// CollectAfter is how long pods outlive their Node object; default 40 s, the pod garbage collector's quarantine.
 	CollectAfter time.Duration
 }
 
 // NodeLifecycle is what the controller manager does for nodes: conditions, eviction, collection of orphaned pods. It
-// works inside the API server's reach: an API outage stops it, and its timers start anew afterwards.
+// works inside the API server's reach: an API outage stops it, and its timers start again afterwards.
 //
-// Nodes send no heartbeats here. Instead SetAlive says when a node becomes silent or is heard again, and the timers
-// start from there; that is exact to within the lease's renewal period of 10 s.
+// Nodes send no heartbeats here. Instead SetAlive says when a node becomes silent or is back, and the timers start from
+// there; that is exact to within the lease's renewal period of 10 s.
 type NodeLifecycle struct {
 	api   *API
 	clock Clock
@@ -29,7 +29,7 @@ type NodeLifecycle struct {
 	due   int
 }
 
-// lifecycleNode is a node that exists, or whose pods are to be collected.
+// lifecycleNode is a node that exists, or that has pods to collect.
 type lifecycleNode struct {
 	name, uid string
 	alive     bool
@@ -60,14 +60,14 @@ func (l *NodeLifecycle) node(name string) *lifecycleNode {
 	return n
 }
 
-// Join creates the Node object, ready, with a new UID; when the API is down, as soon as it is not. A node that exists
-// already is joined by nobody.
+// Join creates the Node object, ready, with a new UID; when the API is down, as soon as it is not. An existing node is
+// not joined.
 func (l *NodeLifecycle) Join(spec Node) {
 	l.api.WhenAvailable(func() {
 		n := spec
 		n.Ready = true
 		n.Labels = spec.Labels
-		_ = l.api.Create(&n) // ErrExists: somebody was faster
+		_ = l.api.Create(&n) // ErrExists: another client was faster
 	})
 }
 
@@ -158,7 +158,7 @@ func (s *lifecycleStep) Fire() {
 		return
 	}
 	if s.l.api.down {
-		// Nobody is heard during an outage, so silence proves nothing: the time starts anew afterwards.
+		// No heartbeat arrives during an outage, so silence proves nothing: the time starts again afterwards.
 		s.l.api.WhenAvailable(func() {
 			if s.n.op == s.op {
 				s.l.consider(s.n)

@@ -37,7 +37,7 @@ type CNIAdd struct {
 // CNIDel is one DEL. Netns may be a path that no longer exists.
 type CNIDel struct {
 	Owner ipam.Owner
-	// Pod is whose sandbox it was.
+	// Pod is the pod of the sandbox.
 	Pod   Key
 	Netns string
 }
@@ -93,9 +93,9 @@ func (s *Sandbox) StartsAgain() bool { return s.again }
 // netnsFolder is where containerd puts the namespaces that it makes.
 const netnsFolder = "/var/run/netns/cni-"
 
-// newSandbox names the attempt-th sandbox of a pod. The container ID has 64 hex digits, as containerd's; it and the
-// namespace's UUID follow from the pod's UID, the attempt, and life, which tells the machines and workers apart that
-// may tend the same pod one after the other.
+// newSandbox names the attempt-th sandbox of a pod. The container ID has 64 hex digits, as containerd's. It and the
+// namespace's UUID follow from the pod's UID, the attempt, and life, which distinguishes the machines and workers that
+// may serve the same pod one after the other.
 func newSandbox(p *Pod, life [2]int, attempt int, network, ifName string) *Sandbox {
 	var seed [96]byte
 	b := append(seed[:0], p.UID...)
@@ -125,8 +125,8 @@ func (p *Pod) SandboxUID() string {
 	return p.UID
 }
 
-// Hooks tell the World what a container runtime does; each may be nil. They are called inside the event loop and must
-// not call the kubelet back.
+// Hooks report to the World what a container runtime does; each may be nil. They are called inside the event loop and
+// must not call the kubelet back.
 type Hooks struct {
 	// Created: the namespace exists and its ADD comes next.
 	Created func(node string, s *Sandbox)
@@ -134,7 +134,7 @@ type Hooks struct {
 	Answered func(node string, s *Sandbox)
 	// Refused: an ADD failed, or (Message "timeout") was given up.
 	Refused func(node string, s *Sandbox, r CNIResult)
-	// Deleted: a DEL succeeded; repeated DELs are told too.
+	// Deleted: a DEL succeeded; repeated DELs are reported too.
 	Deleted func(node string, s *Sandbox)
 	// Gone: the sandbox's processes and namespace do not exist any more.
 	Gone func(node string, s *Sandbox)

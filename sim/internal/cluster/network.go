@@ -54,7 +54,7 @@ type breakable interface {
 	resume()
 }
 
-// Busy tells what is still under way. The zero Busy is a quiet control plane.
+// Busy reports what is still under way. The zero Busy is a quiet control plane.
 type Busy struct {
 	// Calls are requests without an answer yet, Streamed changes on their way to a watcher.
 	Calls, Streamed int
@@ -91,10 +91,10 @@ func (n *Network) Endpoint(name string) Endpoint {
 // Name is what Endpoint was called with.
 func (n *Network) Name(e Endpoint) string { return n.names[e] }
 
-// Busy tells what is under way on the network.
+// Busy reports what is under way on the network.
 func (n *Network) Busy() Busy { return n.busy }
 
-// Counts tells how many messages were sent, dropped (by loss or a cut) and repeated so far.
+// Counts returns how many messages were sent, dropped (by loss or a cut) and repeated so far.
 func (n *Network) Counts() (sent, dropped, repeated int64) { return n.sent, n.dropped, n.repeated }
 
 // Set makes the direction from one endpoint to another behave like l from now on.

@@ -29,12 +29,12 @@ var kindNames = [kindEnd]string{KindNode: "node", KindPod: "pod", KindConfigMap:
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Meta is what every object has. An object in the API is shared by everyone who sees it and never changes: a change is
-// a new object with the same Key and UID.
+// Meta is what every object has. An object in the API is shared by its readers and never changes: a change is a new
+// object with the same Key and UID.
 type Meta struct {
 	// Namespace is empty for nodes and configurations.
 	Namespace, Name string
-	// UID tells an object from a later one with the same name; Create sets it where it is empty.
+	// UID distinguishes an object from a later one with the same name; Create sets it where it is empty.
 	UID string
 	// ResourceVersion is the API's version at the object's last change; the API sets it.
 	ResourceVersion int64
@@ -104,7 +104,7 @@ type Node struct {
 	// Unschedulable is spec.unschedulable: the scheduler gives a cordoned node no pods.
 	Unschedulable bool
 
-	// seen is what AgentFeed tells of this object, made once for all its watchers.
+	// seen is what AgentFeed delivers of this object, made once for all its watchers.
 	seen agent.Event
 }
 
@@ -142,11 +142,11 @@ type Pod struct {
 	IP     netip.Addr
 	// Deleting is a set deletionTimestamp: the kubelet tears the pod down and removes the object.
 	Deleting bool
-	// Requests is for people; nobody interprets it.
+	// Requests is for people; no part of the model interprets it.
 	Requests string
 	// MaxPerNode bounds how many pods of App may share a node; 0 and below: no bound.
 	MaxPerNode int
-	// Pool is what its annotation says of where its address comes from; nobody here interprets it.
+	// Pool is what its annotation says of the source of its address; the model does not interpret it.
 	Pool string
 }
 

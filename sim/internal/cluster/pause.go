@@ -42,7 +42,7 @@ func (k *Kubelet) appendHeld(b []byte) []byte {
 	return append(b, " events"...)
 }
 
-// appendStill says of an event's line that what it tells has to wait.
+// appendStill says of an event's line that its subject has to wait.
 func (k *Kubelet) appendStill(b []byte) []byte {
 	if k.paused {
 		return append(b, "stands still before "...)

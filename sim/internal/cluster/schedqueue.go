@@ -13,7 +13,7 @@ type group struct {
 	// full are the nodes that hold max pods of app, in the numbering joined of the slots.
 	full   bitset
 	joined int
-	// blocked is Scheduler.freed at the last pick in vain: until it grows, none of the group's pods fits anywhere.
+	// blocked is Scheduler.freed at the last failed pick: until it grows, none of the group's pods fits anywhere.
 	blocked int64
 	queued  bool // in Scheduler.ready
 }

@@ -27,7 +27,7 @@ type Scheduler struct {
 	pods   map[string]*schedPod // by UID
 	groups map[groupKey]*group
 	apps   map[string]*schedApp
-	// ready are the groups to try, the one whose head has waited longest first.
+	// ready are the groups to try; the one whose head has waited longest is first.
 	ready   groupHeap
 	passing bool
 	arrived int64
@@ -92,7 +92,7 @@ func (s *Scheduler) reset() {
 	s.life++
 }
 
-// Waiting counts the pods that have no node; Placeable those among them that have not been tried in vain.
+// Waiting counts the pods without a node; Placeable counts those of them that no attempt has failed for.
 func (s *Scheduler) Waiting() int { return s.waiting }
 
 // Busy reports whether a pass or a binding is under way.
@@ -162,7 +162,7 @@ func (h *schedPods) Changed(c Change) {
 func (s *Scheduler) pod(pod *Pod) {
 	p := s.pods[pod.UID]
 	if p == nil {
-		p = s.meet(pod)
+		p = s.admit(pod)
 	}
 	switch {
 	case pod.Node != "":
@@ -181,8 +181,8 @@ func (s *Scheduler) pod(pod *Pod) {
 	}
 }
 
-// meet makes the acquaintance of a pod, which waits unless it is bound or being deleted.
-func (s *Scheduler) meet(pod *Pod) *schedPod {
+// admit makes a pod known, which waits unless it is bound or being deleted.
+func (s *Scheduler) admit(pod *Pod) *schedPod {
 	s.arrived++
 	p := &schedPod{key: pod.Key(), uid: pod.UID, arrived: s.arrived}
 	s.pods[pod.UID] = p
@@ -361,7 +361,7 @@ func (s *Scheduler) bind(p *schedPod, n *slot) {
 	c.send(s.at)
 }
 
-// bindDone takes the API's answer. Without one, nobody knows; the next attempt or the watch will tell.
+// bindDone takes the API's answer. Without one the result is unknown; the next attempt or the watch shows it.
 func (s *Scheduler) bindDone(p *schedPod, err error) {
 	s.binding--
 	if s.pods[p.uid] != p || err == nil || p.bound {
@@ -375,7 +375,7 @@ func (s *Scheduler) bindDone(p *schedPod, err error) {
 	s.clock.After(p.retry, &bindAgain{s, p})
 }
 
-// bindAgain queues a pod anew.
+// bindAgain queues a pod again.
 type bindAgain struct {
 	s *Scheduler
 	p *schedPod

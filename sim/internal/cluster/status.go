@@ -17,8 +17,8 @@ func (w *worker) recheck() {
 	}
 }
 
-// stranded reports that the API shows an address of a pod which has none any more and waits for the next one: others,
-// such as whoever keeps endpoints, would send to nobody for as long as it waits.
+// stranded reports that the API shows an address of a pod that has lost it and waits for the next one. Endpoints made
+// from that address would lead nowhere for as long as the pod waits.
 func (w *worker) stranded() bool {
 	return !w.ended && !w.withdrawn && w.Starved() && w.pod.IP.IsValid()
 }

@@ -126,8 +126,8 @@ func (c *storeCall) Serve() any {
 	return &storeReply{agent.StoreReply{ID: c.ID, Err: out.Err, Revision: out.Revision, Store: st.Identity(), Items: out.Items}}
 }
 
-// openWatch replaces the client's watch. A request that came twice, or late, opens none: a stream beside the one that
-// the client reads would be read by nobody, and does not take its place.
+// openWatch replaces the client's watch. A request that came twice, or late, opens none: the client reads only one
+// stream, and a second one would replace it.
 func (c *storeCall) openWatch(st *store.Store) store.Outcome {
 	cl := c.client
 	if cl.closed || c.ID <= cl.opened {

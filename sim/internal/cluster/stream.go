@@ -43,7 +43,7 @@ type stream[T any] struct {
 	late     time.Duration // of what deliver sends
 	armed    bool
 	closed   bool
-	// onClose tells the sender.
+	// onClose notifies the sender.
 	onClose func()
 }
 
@@ -141,7 +141,7 @@ func (s *stream[T]) abandon() {
 	s.terminate(s.next())
 }
 
-// drop loses one item: the stream is broken from here on, but nobody knows yet.
+// drop loses one item: the stream is broken from here on, but neither side knows yet.
 func (s *stream[T]) drop() {
 	if !s.gapped {
 		s.gapped = true
@@ -186,7 +186,7 @@ func (s *stream[T]) arm() {
 // waiting counts the items on their way.
 func (s *stream[T]) waiting() int { return len(s.queue) - s.head }
 
-// ready counts the items whose time, and that of all before them, has come.
+// ready counts the items that have arrived, after all before them.
 func (s *stream[T]) ready() int {
 	now, k := s.n.clock.Now(), 0
 	for s.head+k < len(s.due) && s.due[s.head+k] <= now {
@@ -264,7 +264,7 @@ func (s *stream[T]) breakOff() {
 	s.rcv.lost()
 }
 
-// close ends the stream without telling the receiver; the sender is told. A closed stream may be closed again.
+// close ends the stream and notifies the sender but not the receiver. A closed stream may be closed again.
 func (s *stream[T]) close() {
 	if s.closed {
 		return

@@ -132,7 +132,7 @@ func (w *worker) add(op int) {
 	w.Adding(s)
 	w.next, w.containerID = nil, ""
 	for _, old := range w.Old() {
-		k.vanished(old) // nobody adds a sandbox while the processes of another one live
+		k.vanished(old) // no sandbox is added while the processes of another one live
 	}
 	k.machine.CreateNetns(k.node, s.Netns)
 	k.appeared(s)
@@ -147,7 +147,7 @@ func (w *worker) ask(op int) {
 	k.machine.Add(k.node, req, func(r CNIResult) { w.answered(op, r, (*worker).added) })
 }
 
-// answered takes what a plugin printed, unless nobody waits for it any more.
+// answered takes what a plugin printed, unless its caller has given it up.
 func (w *worker) answered(op int, r CNIResult, take func(*worker, CNIResult)) {
 	switch {
 	case w.k.paused:

@@ -39,7 +39,7 @@ func (a *API) NewWorkload() *Workload {
 // Created counts the pods created.
 func (w *Workload) Created() int64 { return w.created }
 
-// Create creates a pod, at once or at the end of the outage. Existing pods stay as they are.
+// Create creates a pod, at once or at the end of the outage. Existing pods stay unchanged.
 func (w *Workload) Create(spec PodSpec) {
 	w.api.WhenAvailable(func() {
 		key := spec.Key()

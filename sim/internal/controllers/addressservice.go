@@ -14,7 +14,7 @@ import (
 // provider is where the operator of CiliumNode resources gets single addresses from: EC2, or an address service without
 // a cloud.
 type provider interface {
-	// Join and Leave tell about machines.
+	// Join and Leave report machines.
 	Join(node string) error
 	Leave(node string)
 	// AddRange and RemoveRange change which addresses there are to be had.
@@ -24,7 +24,7 @@ type provider interface {
 	of(node string) Cloud
 	// most is how many interfaces a node can have, and addresses for pods each.
 	most() (interfaces, each int)
-	// left is how many addresses nobody has where the node gets its from.
+	// left is the number of free addresses where the node gets its addresses from.
 	left(node string) int
 	// spare is how many addresses a node would get for sure, whatever other interfaces take for themselves.
 	spare(node string) int
@@ -47,9 +47,8 @@ func (s *vpc) left(node string) int { return s.zoneOf(node).pods.Free() }
 // vacant is not known: what an instance can have depends on its interfaces.
 func (*vpc) vacant() bool { return false }
 
-// addressService is the provider of Cilium's mode crd: whoever keeps the addresses of a site, asked one node at a time.
-// It answers as EC2 does, for nodes that have one interface with room for any number. An address that was given back
-// comes last.
+// addressService is the provider of Cilium's mode crd: the keeper of a site's addresses, asked one node at a time. It
+// answers as EC2 does, for nodes that have one interface with room for any number. A released address is given last.
 type addressService struct {
 	env    Env
 	ranges []netip.Prefix
@@ -88,7 +87,7 @@ func (s *addressService) Leave(node string) {
 	}
 }
 
-// AddRange implements provider. The first and the last address of a range are nobody's.
+// AddRange implements provider. The first and the last address of a range are never given.
 func (s *addressService) AddRange(r netip.Prefix) error {
 	r = space.Normal(r)
 	if slices.Contains(s.ranges, r) {

@@ -20,7 +20,7 @@ const aliasTime = 200 * time.Millisecond
 type aliases struct {
 	within netip.Prefix
 	bits   int
-	// given: each instance gets a block when it is created; otherwise the controller brings them.
+	// given: each instance gets a block when it is created; otherwise the controller brings it.
 	given bool
 	// keep is a range that no instance gets.
 	keep netip.Prefix
@@ -77,8 +77,8 @@ func (a *aliases) add(instance string, block netip.Prefix) error {
 	return nil
 }
 
-// aliasesOf asks the cloud what an instance has. Nobody waits for that: whoever has a block is looked at again for
-// ever.
+// aliasesOf asks the cloud for an instance's ranges. No node waits for that: an instance with a block is checked again
+// indefinitely.
 func (c *controller) aliasesOf(e nodeipam.GetAliases) {
 	var texts []string
 	c.outside(fault.Op{Node: c.kind, Name: aliasRead, Key: e.Name}, aliasTime, func() error {
@@ -95,7 +95,7 @@ func (c *controller) aliasesOf(e nodeipam.GetAliases) {
 	}, c.crash)
 }
 
-// addAlias tells the cloud a node's block.
+// addAlias reports a node's block to the cloud.
 func (c *controller) addAlias(e nodeipam.AddAlias) {
 	c.system.requests++
 	c.asked++

@@ -6,14 +6,14 @@ import (
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
-// apiClient is one process' client of the API server. client-go's waits before it sends, by a token bucket: so many
-// requests at once, and so many a second then (k8s.io/client-go, rest.Config's QPS and Burst: 5 and 10 where nobody
-// says). What waits in a process that dies is never sent.
+// apiClient is one process' client of the API server. client-go's waits before it sends, by a token bucket: a burst of
+// requests at once, then a number per second (k8s.io/client-go, rest.Config's Burst and QPS: by default 10 and 5). What
+// waits in a process that dies is never sent.
 type apiClient struct {
 	env  *Env
 	name string
 	gone func() bool
-	// changes, where set, is told of each request that is made.
+	// changes, where set, receives each request that is made.
 	changes func(fault.Op)
 	// full is when the bucket would be full again if nothing more was sent.
 	full time.Duration

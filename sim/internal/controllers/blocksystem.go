@@ -14,13 +14,13 @@ import (
 )
 
 // Preparer is a System whose CNI plugin asks for an address by itself, before it asks the agent. Then is called when
-// the agent may be asked: the address is there, or none is to be had.
+// the agent may be asked: the address is there, or none is available.
 type Preparer interface {
 	Prepare(node string, o ipam.Owner, then func())
 }
 
-// blockSystem is Calico: each node assigns itself addresses of the cluster's blocks, which are resources that everybody
-// swaps; the controllers take back what nodes that are gone had.
+// blockSystem is Calico: each node assigns itself addresses of the cluster's blocks, which are resources that every
+// node updates by compare-and-swap; the controllers take back the blocks of removed nodes.
 type blockSystem struct {
 	operated[*tender, *blockHost]
 	pools  calico.Pools
@@ -51,7 +51,7 @@ func newBlockSystem(env Env) (System, error) {
 	return s, nil
 }
 
-// observe tells what blocks show.
+// observe reports what blocks show.
 func (s *blockSystem) observe(old, now cluster.Object) {
 	was, before := blockOf(old)
 	is, after := blockOf(now)
@@ -175,8 +175,8 @@ func (s *blockSystem) RemoveRange(r netip.Prefix) error {
 	return nil
 }
 
-// FreeBlock implements System by a sum of its own: a node that has nothing takes a block that nobody has, or borrows an
-// address of another's.
+// FreeBlock implements System by a sum of its own: a node without addresses takes a free block, or borrows an address
+// of another node's.
 func (s *blockSystem) FreeBlock() bool {
 	var taken []netip.Prefix
 	lends := false

@@ -87,7 +87,7 @@ func storedBlock(o cluster.Object) (s calico.Stored, ok bool) {
 // blockRequests are what requests to write blocks are called.
 var blockRequests = map[calico.Purpose]string{calico.Assign: blockAssign, calico.Release: blockRelease, calico.Tend: blockTend}
 
-// writeBlock writes a block, if nobody was faster.
+// writeBlock writes a block, unless another writer was faster.
 func writeBlock(e calico.WriteBlock) func(*cluster.API) (cluster.Object, error) {
 	return func(a *cluster.API) (cluster.Object, error) {
 		for _, host := range e.Unless {

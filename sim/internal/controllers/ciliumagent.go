@@ -22,7 +22,7 @@ type ciliumAgent struct {
 	env     *Env
 	node    string
 	machine ciliumMachine
-	// look is the state of the node's agent; behind reports whether the machine has to hear of it.
+	// look is the state of the node's agent; behind reports whether the machine has to be notified of it.
 	look   func() cilium.AgentSeen
 	behind func() bool
 	at     cluster.Endpoint

@@ -10,7 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/sim/internal/cluster"
 )
 
-// ciliumObject is a resource as the machines of ipam/cilium hear of it.
+// ciliumObject is a resource in the form that the machines of ipam/cilium receive.
 func ciliumObject(r *cluster.Resource) cilium.Object {
 	n := *r.Value.(*cilium.CiliumNode)
 	n.Metadata = cilium.ObjectMeta{Name: r.Name, UID: r.UID, ResourceVersion: fmt.Sprint(r.ResourceVersion)}
@@ -74,7 +74,7 @@ func writeResource(x cilium.Object) func(*cluster.API) (cluster.Object, error) {
 	}
 }
 
-// createResource makes a node's resource. Kubernetes' garbage collector would delete one at once whose Node is gone.
+// createResource makes a node's resource. Kubernetes' garbage collector would delete one without a Node at once.
 func createResource(x cilium.Object) func(*cluster.API) (cluster.Object, error) {
 	return func(a *cluster.API) (cluster.Object, error) {
 		if n, ok := a.Node(x.Metadata.Name); !ok || n.UID != x.Owner {
@@ -103,7 +103,7 @@ func wrote(id uint64, o cluster.Object, err error) cilium.Wrote {
 }
 
 // collectOwned deletes resources whose Node object is gone, as Kubernetes' garbage collector does. A node that comes at
-// once under the name is another one: nothing of this resource is its own.
+// once under the same name is another one: nothing of this resource belongs to it.
 func collectOwned(env *Env) func(old, now cluster.Object) {
 	return func(old, now cluster.Object) {
 		n, ok := old.(*cluster.Node)

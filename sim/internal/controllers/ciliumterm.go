@@ -29,7 +29,7 @@ func (t *ciliumTerm) begin() {
 	t.step(cilium.Leading{Until: t.now().Add(renewed)})
 }
 
-// loses tells until when the leader leads, as its lease is not renewed any more.
+// loses is called with the end of the leader's lease when the lease is no longer renewed.
 func (t *ciliumTerm) loses() { t.step(cilium.Leading{Until: t.now().Add(renewDeadline)}) }
 
 func (t *ciliumTerm) step(ev cilium.Event) {
@@ -83,7 +83,7 @@ func (t *ciliumTerm) end(why string) {
 	t.again()
 }
 
-// decidedEffect tells what a machine has decided, where somebody hears of it.
+// decidedEffect reports what a machine has decided, where there is a listener.
 func (e *Env) decidedEffect(who string, effect cilium.Effect) {
 	if e.Decided != nil {
 		e.decided(who, "%s", effect.AppendText(nil))

@@ -21,8 +21,8 @@ type cloudSystem struct {
 	*vpc
 	daemons map[string]*ipamd // of living agents
 	allocs  map[string]*datastore.Node
-	// trunks are the instances whose trunk is there or on its way: false is on its way. One whose subnet is full waits for
-	// others, as pods would that it is there for, and there is nothing to wait for: it is tried again all the same.
+	// trunks are the instances whose trunk is there or on its way: false is on its way. If the subnet is full, it waits
+	// for other trunks to go, as its pods do that have nothing else to wait for; it is tried again all the same.
 	trunks map[string]bool
 }
 

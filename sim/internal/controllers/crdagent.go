@@ -7,7 +7,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 )
 
-// crdAgent is the part of a Cilium agent that tells its operator what is in use and answers it, for one life of a
+// crdAgent is the part of a Cilium agent that reports to its operator what is in use and answers it, for one life of a
 // node's agent.
 type crdAgent struct {
 	*ciliumAgent
@@ -58,7 +58,7 @@ func (s *crdSystem) Prepare(node string, o ipam.Owner, then func()) {
 
 // Waiter is a System that keeps addresses for pods whose plugins have asked.
 type Waiter interface {
-	// Waiting are those of a node, ascending: nobody else gets them before their time is over.
+	// Waiting are those of a node, ascending: no other pod gets them before their time is over.
 	Waiting(node string) []netip.Addr
 }
 

@@ -51,7 +51,7 @@ func (o *crdOperator) performCloud(e cilium.Effect) {
 	}
 }
 
-// ask is one call for a node, whose answer comes late where what it made takes so long.
+// ask is one call for a node. Its answer comes late if the new resource takes that long.
 func (o *crdOperator) ask(id uint64, node, what, key string, wait time.Duration, act func(Cloud) (cilium.AllocationMap, time.Duration, error)) {
 	if wait == changeTime {
 		o.system.requests++
@@ -143,7 +143,7 @@ func (o *crdOperator) pending() string {
 	}
 	for _, name := range o.term.Names() {
 		s, _ := o.term.Get(name)
-		// others have given some back since it asked in vain
+		// others have given some back since its request failed
 		if s.Needed > 0 && o.system.spare(name) > s.Needed && o.system.grows(name) ||
 			s.Needed > 0 && s.Available == 0 && o.system.spare(name) > 0 { // and one that has none is content with one
 			return o.name + " has addresses for " + name

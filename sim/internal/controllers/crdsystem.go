@@ -41,7 +41,7 @@ func newProvider(env Env) (provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, z := range v.zones { // the handshake needs a cloud that does not give an address anew while it is being freed
+	for _, z := range v.zones { // the handshake needs a cloud that does not reassign an address while it is being freed
 		z.pods.Rotate()
 	}
 	return v, nil

@@ -6,8 +6,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// election is who leads of the lives of one program: one at a time, and for a while nobody. The zero election has had
-// no leader yet.
+// election is the leadership among the lives of one program: one leader at a time, and for a while none. The zero
+// election has had no leader yet.
 type election struct {
 	lives    int
 	leads    *leader
@@ -24,8 +24,8 @@ func (e *election) won(env *Env, program string) *leader {
 	return e.leads
 }
 
-// lose cuts the leader off, or has it stand still, and lets another one take over, which lead starts; knows is called
-// when the old one knows. False: nobody leads, so there is nobody to lose.
+// lose cuts the leader off, or pauses it, and lets another life take over, which lead starts; knows is called when the
+// old leader knows. False: there is no leader to lose.
 func (e *election) lose(how scenarios.LoseLeader, knows, lead func()) bool {
 	if e.leads == nil || e.electing {
 		return false
@@ -40,7 +40,7 @@ func (e *election) lose(how scenarios.LoseLeader, knows, lead func()) bool {
 	return true
 }
 
-// again has lead start the program anew after a life of it has died, unless another one leads or is about to.
+// again makes lead start the program again after a life of it has died, unless another one leads or is about to.
 func (e *election) again(dead *leader, lead func()) {
 	if dead == e.leads && !e.electing {
 		e.replace(electionTime, lead)

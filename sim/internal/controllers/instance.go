@@ -9,7 +9,7 @@ import (
 	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
-// instance is an EC2 instance that tells what is assigned to it whenever that changes: EC2's word, not ipamd's.
+// instance is an EC2 instance that reports each change of its assigned addresses: EC2's word, not ipamd's.
 type instance struct {
 	Cloud
 	units map[string][]netip.Prefix // by ENI

@@ -19,7 +19,7 @@ const (
 	// retryPeriod is between two renewals: client-go's elector begins to count renewDeadline with the one that fails, so
 	// that a leader hears so much later than its certainty ends that it leads no more.
 	retryPeriod = 2 * time.Second
-	// renewed stands for all renewals of a lease that nobody takes: no run is so long.
+	// renewed stands for all renewals of an undisputed lease: no run is so long.
 	renewed = 10 * 365 * 24 * time.Hour
 )
 
@@ -74,7 +74,7 @@ func (l *leader) until(d time.Duration) time.Duration {
 	return l.wall.UntilAfter(d)
 }
 
-// changes tells that the process asks for a change.
+// changes reports that the process asks for a change.
 func (l *leader) changes(op fault.Op) {
 	if l.env.Changing == nil || !slices.Contains(changing, op.Name) {
 		return
@@ -86,7 +86,7 @@ func (l *leader) changes(op fault.Op) {
 	l.env.Changing(l.kind, l.life, op.Name+" "+op.Key, past)
 }
 
-// hear does what the process does about something that it is told: when it wakes, where it sleeps.
+// hear performs the process' reaction to a notification: when it wakes, where it sleeps.
 func (l *leader) hear(do func()) {
 	if l.asleep {
 		l.unheard = append(l.unheard, do)
@@ -177,8 +177,8 @@ func (l *leader) after(d time.Duration, what string, do func()) {
 	}})
 }
 
-// outside is one request to somebody outside of the cluster, such as a cloud, which takes wait. A leader that is cut
-// off hears nothing of it.
+// outside is one request to a service outside of the cluster, such as a cloud, which takes wait. A leader that is cut
+// off gets no answer.
 func (l *leader) outside(op fault.Op, wait time.Duration, act func() error, then func(error), die func()) {
 	answered, muted := false, false
 	answer := func(err error) {
@@ -214,7 +214,7 @@ func (l *leader) outside(op fault.Op, wait time.Duration, act func() error, then
 	})
 }
 
-// step is an engine event: who does what.
+// step is an engine event: an actor and its action.
 type step struct {
 	who, what string
 	do        func()

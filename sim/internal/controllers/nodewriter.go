@@ -13,7 +13,7 @@ func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Key
 // nodeWriter writes resources for one life of a node's daemon, one at a time.
 type nodeWriter struct {
 	env *Env
-	// node is whose daemon it is, program the daemon's name in events.
+	// node is the node of the daemon, program the daemon's name in events.
 	node, program string
 	at            cluster.Endpoint
 	api           *apiClient
@@ -29,7 +29,7 @@ func newNodeWriter(e *Env, node, program string, requests *int64) *nodeWriter {
 	return w
 }
 
-// write changes the resource called key; told hears what came of it in this life.
+// write changes the resource called key; told receives the result in this life.
 func (w *nodeWriter) write(what, key string, act func(*cluster.API) (cluster.Object, error), told func(cluster.Object, error)) {
 	w.writing = true
 	*w.requests++

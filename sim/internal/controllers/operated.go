@@ -6,8 +6,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// operated is what systems have in common whose nodes' agents and one elected program work on resources of their own:
-// who leads, and which agents live.
+// operated is common to systems in which the nodes' agents and one elected program work on shared resources: the
+// leader, and the living agents.
 type operated[L elected, A resident] struct {
 	env     Env
 	program string

@@ -86,7 +86,7 @@ func newPoolSystem(env Env) (*poolSystem, error) {
 	return s, nil
 }
 
-// observe tells what resources show.
+// observe reports what resources show.
 func (s *poolSystem) observe(old, now cluster.Object) {
 	was, _ := old.(*cluster.Resource)
 	is, _ := now.(*cluster.Resource)

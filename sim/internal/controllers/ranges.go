@@ -49,7 +49,7 @@ func (s *rangeSystem) params() (nodeipam.CIDRAllocatorType, nodeipam.CIDRAllocat
 	return nodeipam.CIDRAllocatorType(s.env.Plan.NodeIPAM.Allocator), p
 }
 
-// observe tells what the API server says, which is the truth.
+// observe reports the API server's state, which is the truth.
 func (s *rangeSystem) observe(old, now cluster.Object) {
 	was, _ := old.(*cluster.Node)
 	is, _ := now.(*cluster.Node)
@@ -127,8 +127,8 @@ func (s *rangeSystem) RemoveRange(r netip.Prefix) error {
 	return nil
 }
 
-// LoseLeader lets another controller manager take over. The old one was told until when it leads, and hears later that
-// it does not any more.
+// LoseLeader lets another controller manager take over. The old one knows until when it leads, and learns later that
+// its lease is lost.
 func (s *rangeSystem) LoseLeader(how scenarios.LoseLeader) error {
 	old := s.leading
 	if old == nil || s.electing {
@@ -151,7 +151,7 @@ func (s *rangeSystem) FreeBlock() bool {
 	})
 }
 
-// Counts implements Counter. Where the cloud gives the blocks, nobody counts them.
+// Counts implements Counter. Where the cloud gives the blocks, the controller does not count them.
 func (s *rangeSystem) Counts() (counts []fact.RangeCount) {
 	counter, ok := s.leading.alloc.(interface{ Ranges() []nodeipam.RangeUse })
 	if !ok || s.electing || s.cloud != nil && s.cloud.given {

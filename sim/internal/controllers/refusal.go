@@ -2,8 +2,8 @@ package controllers
 
 import "fmt"
 
-// Refusal is what a program refuses that it must not, and dies of: a driver panics with it, and the world tells of it
-// as of a panic of the program's own.
+// Refusal is a request that a program must accept and refuses, and dies of: a driver panics with it, and the world
+// reports it as a panic of the program's own.
 type Refusal struct {
 	Program string
 	Err     error

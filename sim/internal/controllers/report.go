@@ -10,9 +10,9 @@ import (
 // (nodeStatusReportFrequency).
 const reportEvery = 5 * time.Minute
 
-// report has the kubelet of a node without a pod CIDR write its Node object's status in a while, and again until it has
-// one. Kubelets of other nodes do so too; nobody waits for them, and a thousand would cost events. A cloud's
-// controllers give up on a node that they could not write until something is written into its object.
+// report has the kubelet of a node without a pod CIDR write its Node object's status after a while, and again until it
+// has one. Kubelets of other nodes do so too, but nothing waits for them, and a thousand would cost events. A cloud's
+// controllers give up on a node whose write failed until its object is written again.
 func (s *rangeSystem) report(n *cluster.Node) {
 	name, uid := n.Name, n.UID
 	s.env.Clock.After(reportEvery, &step{name, "kubelet reports the node's status", func() {
@@ -21,7 +21,7 @@ func (s *rangeSystem) report(n *cluster.Node) {
 			return
 		}
 		if s.env.Cluster.Alive(name) {
-			// without an API server the next report tells
+			// without an API server the next report is in time
 			_ = s.env.Cluster.API.SetNode(name, uid, func(n *cluster.Node) { n.Touches++ })
 		}
 		s.report(now)

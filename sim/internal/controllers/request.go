@@ -55,18 +55,18 @@ var changing = []string{ledgerBegin, ledgerAppend, ledgerStrike, resourceWrite, 
 
 // request is one request of a controller or of a node's daemon, which a fault may befall.
 type request struct {
-	// op is whose request it is, what is done and to what.
+	// op is the caller, the operation and its object.
 	op   fault.Op
 	send func()
-	// tell answers in the place of whoever was asked; silent: nothing is known of the request, else it was refused.
+	// tell answers in the place of the server; silent: the result of the request is unknown, else it was refused.
 	tell func(silent bool)
 	// forget makes the true answer be ignored.
 	forget func()
 	// die ends the process that asks.
 	die func()
-	// outlives: whoever asked gives it up after silence, and it arrives all the same. The API server's objects have
-	// versions, by which such a request is refused when it comes too late; a cloud has none, and its clients wait for what
-	// they have asked.
+	// outlives: the caller gives the request up after silence, and it arrives all the same. The API server's objects have
+	// versions, which refuse such a request when it comes too late. A cloud has none, and its clients wait for their
+	// requests.
 	outlives bool
 }
 

@@ -24,25 +24,25 @@ type Env struct {
 	// Epoch is virtual time zero.
 	Epoch time.Time
 	Plan  scenarios.IPAM
-	// Tell gives the living agent of a node the blocks that it has from now on.
+	// Tell gives the living agent of a node its blocks from now on.
 	Tell func(node string, blocks []netip.Prefix)
-	// Assigned is told the blocks that a system says a node has, whenever they may have changed.
+	// Assigned receives the blocks that a system says a node has, whenever they may have changed.
 	Assigned func(node string, blocks []netip.Prefix)
-	// SetAside is told how many addresses a node keeps for itself beside its blocks, when that changes.
+	// SetAside receives the number of addresses that a node keeps for itself beside its blocks, when it changes.
 	SetAside func(node string, n int)
 	// Note puts a line into the trail.
 	Note func(who, text string)
-	// Decided, where set, is told what a controller has decided that no event shows, in words.
+	// Decided, where set, receives the controllers' decisions that no event shows, in words.
 	Decided func(who, text string)
 	// Routes are those of a node's host; nil: none are known.
 	Routes func(node string) []cilium.Route
 	// Judge says what befalls a request of a controller; nil: nothing. Crash ends a node's agent, which is started again.
 	Judge func(fault.Op) fault.Verdict
 	Crash func(node string)
-	// Ranged, where set, is told that a range was opened or closed of which blocks are given.
+	// Ranged, where set, is called when a range for blocks was opened or closed.
 	Ranged func(r netip.Prefix, closed bool)
-	// Changing, where set, is told that a life of an elected program asks for a change, what, and for how long it has not
-	// led for certain any more.
+	// Changing, where set, is called when a life of an elected program asks for a change: the life, the change, and for
+	// how long it has certainly not led any more.
 	Changing func(program string, life int, what string, past time.Duration)
 	// Wall gives the clocks of the machine on which a life of a controller runs; nil: all are right.
 	Wall func(name string) Wall
@@ -58,14 +58,14 @@ type Wall interface {
 	UntilAfter(d time.Duration) time.Duration
 }
 
-// decided tells a decision, where somebody hears of it.
+// decided reports a decision, where there is a listener.
 func (e *Env) decided(who, format string, args ...any) {
 	if e.Decided != nil {
 		e.Decided(who, fmt.Sprintf(format, args...))
 	}
 }
 
-// ranged tells of a range that was opened or closed.
+// ranged reports a range that was opened or closed.
 func (e *Env) ranged(r netip.Prefix, closed bool) {
 	if e.Ranged != nil {
 		e.Ranged(r, closed)
@@ -90,7 +90,7 @@ func (e *Env) pick(label string, n int) int { return e.Clock.Choose(label, n) }
 type Side interface {
 	// Blocks are those that the agent holds, draining ones among them.
 	Blocks() []ipam.Block
-	// Idle reports whether all that the agent has decided is journaled and told to the other nodes.
+	// Idle reports whether all that the agent has decided is journaled and acknowledged to the other nodes.
 	Idle() bool
 	// Now is the agent's own time.
 	Now() time.Time
@@ -102,17 +102,17 @@ type System interface {
 	Allocator(node string) (ipam.NodeAllocator, error)
 	// Start boots the system's controllers.
 	Start()
-	// Join and Leave tell about machines, before their Node object comes and when it was deleted. An error is a machine
-	// that cannot be made.
+	// Join and Leave report machines, before their Node object comes and when it was deleted. An error is a machine that
+	// cannot be made.
 	Join(node string) error
 	Leave(node string)
-	// AgentUp begins, AgentDown ends a life of a node's agent, whose allocator is the last one made for it.
+	// AgentUp begins, AgentDown ends a life of a node's agent. Its allocator is the last one made for it.
 	AgentUp(node string, side Side)
 	AgentDown(node string)
 	// Changed says that leases or blocks of a node may have changed, Refused that an owner found no address there.
 	Changed(node string)
 	Refused(node string, o ipam.Owner)
-	// Blocks are what the node's agent should be told as its pod CIDRs; false leaves those of the Node object.
+	// Blocks are what the node's agent should receive as its pod CIDRs; false leaves those of the Node object.
 	Blocks(node string) ([]netip.Prefix, bool)
 	// AddRange and RemoveRange change what blocks are carved from.
 	AddRange(r netip.Prefix) error

@@ -18,14 +18,15 @@ import (
 // zone has a subnet for instances and, the same without custom networking, one for pods.
 type zone struct{ nodes, pods *ec2.Subnet }
 
-// vpc is the part of AWS that is the same whoever asks EC2: every node is an instance in the subnet of its zone.
+// vpc is the part of AWS that does not depend on the client of EC2: every node is an instance in the subnet of its
+// zone.
 type vpc struct {
 	env    Env
 	limits datastore.Limits
 	zones  []zone
 	// account throttles all nodes together; nil without a limit.
 	account *ec2.Account
-	// foreign are the parts of the subnet that somebody else uses.
+	// foreign are the parts of the subnet that other users hold.
 	foreign   []netip.Prefix
 	instances map[string]Cloud
 	requests  int64
@@ -54,7 +55,7 @@ func newVPC(env Env) (*vpc, error) {
 	return s, nil
 }
 
-// occupy takes free addresses of a prefix for somebody else, where taken says so.
+// occupy takes free addresses of a prefix for another user, where taken says so.
 func (s *vpc) occupy(p netip.Prefix, taken func(netip.Addr) bool) {
 	for a := p.Masked().Addr(); p.Contains(a); a = a.Next() {
 		if taken(a) && slices.ContainsFunc(s.zones, func(z zone) bool { return z.pods.Occupy(a) }) {
@@ -116,7 +117,7 @@ func (s *vpc) Leave(node string) {
 	}
 }
 
-// AddRange gives a part of the subnet back that somebody else used.
+// AddRange gives back a part of the subnet that another user held.
 func (s *vpc) AddRange(r netip.Prefix) error {
 	s.foreign = slices.DeleteFunc(s.foreign, func(p netip.Prefix) bool {
 		inside := r.Contains(p.Addr())
@@ -130,7 +131,7 @@ func (s *vpc) AddRange(r netip.Prefix) error {
 	return nil
 }
 
-// RemoveRange lets somebody else take what is free in a part of the subnet.
+// RemoveRange lets another user take the free addresses of a part of the subnet.
 func (s *vpc) RemoveRange(r netip.Prefix) error {
 	s.occupy(space.Normal(r), func(netip.Addr) bool { return true })
 	return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
-// Addresses tells by which addresses the node is reached, when they have changed.
+// Addresses reports the addresses at which the node is reached, when they have changed.
 func (n *Node) Addresses() {
 	if n.agent == nil {
 		return
@@ -37,7 +37,7 @@ func (n *Node) Addresses() {
 	n.view.Fact(fact.Fact{What: fact.Addressed{Addrs: addrs}})
 }
 
-// addressed is what Addresses told last.
+// addressed is what Addresses reported last.
 type addressed struct {
 	id         uint32
 	address    netip.Prefix

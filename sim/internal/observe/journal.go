@@ -9,8 +9,8 @@ import (
 // Wrote notes a write of the journal that is on its way to the disk.
 func (n *Node) Wrote(e agent.Persist) { n.unsynced = append(n.unsynced, e) }
 
-// Synced tells what reaches the disk of the journal's writes up to one. Of a failed write nobody knows what the disk
-// has.
+// Synced reports what reaches the disk of the journal's writes up to one. After a failed write the disk's content is
+// unknown.
 func (n *Node) Synced(seq uint64, failed bool) {
 	for len(n.unsynced) > 0 && n.unsynced[0].Seq <= seq {
 		e := n.unsynced[0]
@@ -25,7 +25,7 @@ func (n *Node) Synced(seq uint64, failed bool) {
 	}
 }
 
-// more tells what records that were added to the journal say of leases and of the node's ID.
+// more reports what records that were added to the journal say of leases and of the node's ID.
 func (n *Node) more(records []agent.Record) {
 	for i := range records {
 		switch r := &records[i]; {
@@ -39,7 +39,7 @@ func (n *Node) more(records []agent.Record) {
 	}
 }
 
-// saved tells what a whole journal says.
+// saved reports what a whole journal says.
 func (n *Node) saved(records []agent.Record) {
 	var id uint32
 	var leases []ipam.Lease

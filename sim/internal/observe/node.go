@@ -17,8 +17,8 @@ type View interface {
 	Fact(f fact.Fact)
 	// Rest is how long a released address stays unused.
 	Rest() time.Duration
-	// Left is what is still there of an address' owner who has released it, Formerly what is of the one before a new
-	// owner.
+	// Left is what still exists of an address' owner that has released it; Formerly is what exists of the owner before a
+	// new one.
 	Left(addr netip.Addr, owner ipam.Owner) *fact.Leftover
 	Formerly(addr netip.Addr, owner ipam.Owner) *fact.Leftover
 	// Pool is the one that an owner asked for, "" where there is one.
@@ -35,11 +35,11 @@ type View interface {
 type Node struct {
 	view   View
 	wiring mode.Config
-	// agent is the present life, nil while there is none; leases are what facts have told of it, nil until it has read its
-	// journal.
+	// agent is the present life, nil while there is none. leases are the leases reported as facts, nil until the agent has
+	// read its journal.
 	agent  *agent.Agent
 	leases *agent.LeaseChanges
-	// id and blocks are what was told last.
+	// id and blocks are what was reported last.
 	id     uint32
 	blocks []ipam.Block
 	told   addressed
@@ -47,10 +47,10 @@ type Node struct {
 	unsynced []agent.Persist
 }
 
-// New observes a node whose agent has not started yet.
+// New observes a node. Its agent has not started yet.
 func New(view View, wiring mode.Config) *Node { return &Node{view: view, wiring: wiring} }
 
-// ID and Blocks are what the node acts on as facts have told.
+// ID and Blocks are what the node acts on, by the reported facts.
 func (n *Node) ID() uint32           { return n.id }
 func (n *Node) Blocks() []ipam.Block { return n.blocks }
 
@@ -67,7 +67,7 @@ func (n *Node) Restored() {
 	n.view.Fact(fact.Fact{What: fact.AgentUp{Leases: leases}})
 	n.id = 0
 	if len(n.agent.Blocks()) > 0 {
-		n.blocks = nil // told again; that an earlier life's blocks are not held any more is a change
+		n.blocks = nil // reported again; that an earlier life's blocks are not held any more is a change
 	}
 	n.identity()
 }
@@ -75,11 +75,11 @@ func (n *Node) Restored() {
 // End is the end of a life.
 func (n *Node) End() { n.agent = nil }
 
-// Forget has the node's addresses told again: who has heard that its machine is gone has forgotten them.
+// Forget has the node's addresses reported again: listeners that learned of its machine's end have forgotten them.
 func (n *Node) Forget() { n.told = addressed{} }
 
-// After tells what a step has changed: what is freed, then ID and blocks, then what is leased. The blocks that the
-// agent shows are the outcome of all writes of the step, so these are told as one.
+// After reports what a step has changed: first what is freed, then ID and blocks, then what is leased. The blocks that
+// the agent shows are the outcome of all writes of the step, so these are reported as one.
 func (n *Node) After(effects []agent.Effect) {
 	if n.leases != nil {
 		n.changed(effects)
@@ -103,7 +103,7 @@ func (n *Node) changed(effects []agent.Effect) {
 	}
 }
 
-// identity tells the node's ID and blocks when they have changed.
+// identity reports the node's ID and blocks when they have changed.
 func (n *Node) identity() {
 	if n.agent == nil {
 		return

@@ -23,7 +23,7 @@ import (
 
 type view struct{ *vppmodel.VPP }
 
-// Of returns a view of v. It costs nothing and may be taken anew for every question.
+// Of returns a view of v. It costs nothing and may be taken again for every question.
 func Of(v *vppmodel.VPP) View { return view{v} }
 
 // View is fact.VPP, one entry of a table by its prefix, and an interface by its device.

@@ -7,9 +7,9 @@
 //
 // Start at Listen. Requests of all clients are performed one at a time in the order of their arrival; the answers of
 // one client come in the order of its requests, an event after the answer to the request that caused it. What VPP drops
-// with a line in its log (an unknown number, a message that is cut short) is dropped here too and told to Config.Log; a
-// frame longer than any message ends its connection. Nothing is kept when the server closes: the next one is another
-// VPP. The counterpart is govpp's adapter/socketclient; VPP's own side is src/vlibmemory/socket_api.c.
+// with a line in its log (an unknown number, a message that is cut short) is dropped here too and reported to
+// Config.Log; a frame longer than any message ends its connection. Nothing is kept when the server closes: the next one
+// is another VPP. The counterpart is govpp's adapter/socketclient; VPP's own side is src/vlibmemory/socket_api.c.
 //
 // To let it answer another message of the dataplane, teach sim/vppmodel; one of the process, add it to process.go.
 package socket

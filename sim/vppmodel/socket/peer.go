@@ -14,7 +14,7 @@ const unreadMax = 256 << 20
 // lastWrite is how long an ended connection may take to accept what is queued for it.
 const lastWrite = time.Second
 
-// peer is one connection. Answers are queued, so that a client that does not read holds nobody else up.
+// peer is one connection. Answers are queued, so that a client that does not read delays no other one.
 type peer struct {
 	handle uint32
 	conn   *net.UnixConn

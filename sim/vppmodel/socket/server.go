@@ -19,13 +19,13 @@ import (
 // handleBit marks handles of clients on sockets, as in VPP (src/vlibmemory/socket_api.c, SOCK_API_REG_HANDLE_BIT).
 const handleBit = 1 << 31
 
-// Config says whom to serve and where.
+// Config names the served VPP and its socket.
 type Config struct {
 	// Path is the socket's, at most 107 bytes.
 	Path string
-	// VPP is served; nobody else may use it until Close has returned.
+	// VPP is served; it has no other user until Close has returned.
 	VPP *vppmodel.VPP
-	// Log is told one line about every message that was dropped, and why; nil tells nobody. Calls do not overlap.
+	// Log receives one line about every dropped message, with the reason; nil drops it. Calls do not overlap.
 	Log func(line string)
 }
 
@@ -51,8 +51,8 @@ type event struct {
 	message api.Message
 }
 
-// Listen takes the socket and begins to serve. A socket that nobody listens on any more is replaced; one in use and any
-// other file are errors, and stay as they are.
+// Listen takes the socket and begins to serve. A socket without a listener is replaced; one in use and any other file
+// are errors, and stay unchanged.
 func Listen(cfg Config) (*Server, error) {
 	l, err := take(cfg.Path)
 	if err != nil {

@@ -140,7 +140,7 @@ func unasked(want, got []string) string {
 	return ""
 }
 
-// unknownSource names the gap of a route whose source the model has not.
+// unknownSource names the gap of a route whose source the model does not have.
 func unknownSource(line string) string {
 	switch {
 	case strings.Contains(line, recursive):

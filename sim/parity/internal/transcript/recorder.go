@@ -22,7 +22,7 @@ func NewRecorder(conn api.Connection) *Recorder { return &Recorder{conn: conn} }
 // Steps returns what was said so far.
 func (r *Recorder) Steps() []Step { return r.steps }
 
-// Heard adds an event to the last step; whoever watches events calls it.
+// Heard adds an event to the last step; the receiver of events calls it.
 func (r *Recorder) Heard(event api.Message) {
 	if n := len(r.steps); n > 0 {
 		r.steps[n-1].Events = append(r.steps[n-1].Events, Canonical(event))
@@ -58,7 +58,7 @@ func (r *Recorder) NewStream(ctx context.Context, options ...api.StreamOption) (
 type stream struct {
 	api.Stream
 	recorder *Recorder
-	waiting  []int // steps whose answers are not complete
+	waiting  []int // steps with incomplete answers
 }
 
 // dumped reports whether a request is a dump that a ping ends.

@@ -9,19 +9,19 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// lingerTime is longer than what a cluster without faults still owes takes: an ipamd that was throttled asks EC2 again
+// idleTime is longer than the remaining work of a cluster without faults: an ipamd that was throttled asks EC2 again
 // within five minutes, and then gives back at intervals of half a minute.
-const lingerTime = 8 * time.Minute
+const idleTime = 8 * time.Minute
 
 // Linger implements result.Lingerer.
 func (w *World) Linger(ctx context.Context) (stirred bool, err error) {
 	for _, m := range w.order {
-		m.recordUntil = w.eng.Now() + lingerTime // each write is a fact
+		m.recordUntil = w.eng.Now() + idleTime // each write is a fact
 	}
 	w.emit(fact.Fact{What: fact.Quiet{}})
 	before := w.stirs
-	err = w.Advance(ctx, w.eng.Now()+lingerTime)
-	w.lingered = true
+	err = w.Advance(ctx, w.eng.Now()+idleTime)
+	w.idled = true
 	return w.stirs != before, err
 }
 
@@ -32,8 +32,8 @@ func (m *machine) rest(a netip.Addr) {
 	}
 }
 
-// restLonger is said when the agent's own time has fallen behind by d. What had rested by then rests again as far as
-// its journal still tells of the release, which nobody else knows.
+// restLonger is called when the agent's own time has fallen behind by d. Addresses that had cooled down by then cool
+// again if the agent's journal still holds the release, which nothing else knows.
 func (m *machine) restLonger(d time.Duration) {
 	if d <= 0 {
 		return
@@ -43,8 +43,8 @@ func (m *machine) restLonger(d time.Duration) {
 	}
 }
 
-// resting are the addresses that were released and rest still, in order. Those that have rested are kept in mind: a
-// clock that is set back may have them rest again.
+// resting are the released addresses that still cool, in order. Those that have cooled are remembered: a clock that is
+// set back may make them cool again.
 func (m *machine) resting() (list []netip.Addr) {
 	for a, until := range m.rests { //vppdrill:unordered sorted below
 		if until > m.w.eng.Now() {
