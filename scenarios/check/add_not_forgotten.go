@@ -9,15 +9,15 @@ import (
 
 const addNotForgottenName = "add-not-forgotten"
 
-// addNotForgotten: what an agent reads from its journal when it starts holds every sandbox that lives and was answered.
+// addNotForgotten: the journal that an agent reads when it starts holds every living sandbox whose ADD was answered.
 //
-// Between a DEL's release by the agent and its answer the sandbox still counts as living. The watcher therefore asks
-// nothing about an owner once the agent released it, until it is answered again; and the snapshot check judges settled
-// snapshots only, where no DEL is under way. A release that no DEL asked for is found there.
+// A sandbox counts as living until its DEL is answered, and the agent releases its address a little earlier. The
+// watcher therefore judges nothing about an owner from its release until its next answer. The snapshot check judges
+// settled snapshots only, where no DEL is in progress. It finds releases that no DEL asked for.
 func addNotForgotten() fact.Law {
 	return fact.Law{
 		Name:    addNotForgottenName,
-		Why:     "An address that the agent forgot while a pod uses it is given to the next pod.",
+		Why:     "If the agent forgets an address that a pod uses, it gives that address to the next pod.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.Leases, fact.Sandboxes},
@@ -48,7 +48,8 @@ func checkAddNotForgotten(s fact.Snapshot) (occasions int64, err error) {
 			}
 			occasions++
 			if leases[p.Owner] != p.Addr {
-				return occasions, broken(addNotForgottenName, s.At, n.Name, "%s was answered %s and lives, but the agent's leases do not name it", p.Owner, p.Addr)
+				return occasions, broken(addNotForgottenName, s.At, n.Name,
+					"%s lives and its ADD was answered with %s, but the agent's leases do not name it", p.Owner, p.Addr)
 			}
 		}
 	}
@@ -76,7 +77,7 @@ func (w *forgottenWatcher) Observe(f *fact.Fact) error {
 	return nil
 }
 
-// readBack holds the journal's content against the sandboxes, and reports the lowest address that is missing.
+// readBack compares the journal with the sandboxes and reports the lowest missing address.
 func (w *forgottenWatcher) readBack(f *fact.Fact, x fact.AgentUp) error {
 	pods := w.pods.nodes[f.Node]
 	if len(pods) == 0 {
@@ -100,5 +101,6 @@ func (w *forgottenWatcher) readBack(f *fact.Fact, x fact.AgentUp) error {
 	if !lost.IsValid() {
 		return nil
 	}
-	return broken(addNotForgottenName, f.At, f.Node, "%s was answered %s and lives, but the restarted agent's leases do not name it", loser, lost)
+	return broken(addNotForgottenName, f.At, f.Node,
+		"%s lives and its ADD was answered with %s, but the restarted agent's leases do not name it", loser, lost)
 }

@@ -9,12 +9,13 @@ import (
 
 const addressLeasedName = "address-leased"
 
-// addressLeased: a node whose address comes by DHCP goes by the one that the server has given its VPP, VPP has it on its interface, and
-// no two nodes were given the same one.
+// addressLeased: a node that gets its address by DHCP uses the leased address, VPP has it on its interface, and no
+// other node has the same lease.
 func addressLeased() fact.Law {
 	return fact.Law{
-		Name:  addressLeasedName,
-		Why:   "An address that a server has given to somebody else meanwhile brings a node's packets there.",
+		Name: addressLeasedName,
+		Why: "If a node keeps using an address that the DHCP server has leased to another machine, its packets go to " +
+			"that machine.",
 		When:  fact.Settled,
 		Needs: []fact.Evidence{fact.NodeLeases, fact.NodeIDs, fact.VPPTables},
 		Check: checkLeased,
@@ -34,7 +35,8 @@ func checkLeased(s fact.Snapshot) (occasions int64, err error) {
 		}
 		given[n.Leased.Addr()] = n.Name
 		if n.AgentUp && n.ID != 0 && n.Address != n.Leased {
-			return occasions, broken(addressLeasedName, s.At, n.Name, "the node goes by %s, and %s is leased", n.Address, n.Leased)
+			return occasions, broken(addressLeasedName, s.At, n.Name, "the node uses %s, but its lease is for %s", n.Address,
+				n.Leased)
 		}
 		if n.VPP == nil {
 			continue
@@ -44,7 +46,7 @@ func checkLeased(s fact.Snapshot) (occasions int64, err error) {
 			has = has || f.Type == fact.TypeNIC && slices.Contains(f.Addrs, n.Leased)
 		}
 		if !has {
-			return occasions, broken(addressLeasedName, s.At, n.Name, "%s is leased, and no interface of VPP has it", n.Leased)
+			return occasions, broken(addressLeasedName, s.At, n.Name, "%s is leased, but no interface of VPP has it", n.Leased)
 		}
 	}
 	return occasions, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/internal/clustertest"
 )
 
-// Goal: a node that goes by another address than the leased one, a VPP without it, and an address that two have are each told; a right
-// cluster is not. Method: three nodes, one lie at a time.
+// Goal: a node that goes by another address than the leased one, a VPP without it, and an address that two have are
+// each told; a right cluster is not. Method: three nodes, one lie at a time.
 func TestAddressLeased(t *testing.T) {
 	for _, c := range []struct {
 		lie  func(*clustertest.Cluster)
@@ -17,7 +17,7 @@ func TestAddressLeased(t *testing.T) {
 	}{
 		{func(*clustertest.Cluster) {}, ""},
 		{func(c *clustertest.Cluster) { c.Nodes[2].AgentUp, c.Nodes[2].Address = false, netip.Prefix{} }, ""},
-		{func(c *clustertest.Cluster) { c.Nodes[1].NodeState.Leased = netip.MustParsePrefix("192.168.16.77/24") }, "the node goes by"},
+		{func(c *clustertest.Cluster) { c.Nodes[1].NodeState.Leased = netip.MustParsePrefix("192.168.16.77/24") }, "the node uses"},
 		{func(c *clustertest.Cluster) {
 			c.Nodes[1].NodeState.Leased = netip.MustParsePrefix("192.168.16.77/24")
 			c.Nodes[1].Address = c.Nodes[1].NodeState.Leased

@@ -10,17 +10,18 @@ import (
 
 const addressRestsName = "address-rests"
 
-// addressRests: an address that a pod had and that was released is not leased to another owner on its node before the configured
-// rest has passed, whatever happens to the agent in between. Nobody knows an address that was never answered, and its own pod may
-// have it back.
+// addressRests: a released pod address is not leased to another owner on its node before the configured cooldown has
+// passed, even across agent restarts. An address that was never answered needs no cooldown, and the same pod may get
+// its address back.
 //
-// The rest is the configuration's reuse delay or cooling period, which facts carry; where there is none the law judges
-// nothing. A lease that the restarted agent reads back was never released as far as its journal knows. A snapshot has no history,
-// so there is nothing to check in one.
+// Facts carry the cooldown: the configured reuse delay or cooling period. Without one the law judges nothing. A lease
+// that the restarted agent reads back was never released as far as its journal knows. A snapshot has no history, so
+// only runs are judged.
 func addressRests() fact.Law {
 	return fact.Law{
-		Name:    addressRestsName,
-		Why:     "Neighbor tables, connection tracking and policies still mean the pod that had the address before: the next one gets its packets and its verdicts.",
+		Name: addressRestsName,
+		Why: "Neighbor tables, connection tracking and policies still refer to the previous pod: a new pod with its " +
+			"address gets that pod's packets and policy verdicts.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.Leases, fact.Sandboxes, fact.Rests},
@@ -30,7 +31,7 @@ func addressRests() fact.Law {
 	}
 }
 
-// rest is when an owner released an address and until when it is nobody else's.
+// rest says when an owner released an address, and until when no other owner may have it.
 type rest struct {
 	owner        ipam.Owner
 	since, until time.Duration
@@ -64,9 +65,11 @@ func (w *restWatcher) Observe(f *fact.Fact) error {
 		w.checks++
 		delete(w.nodes[f.Node], x.Addr)
 		if f.At < r.until && x.Owner != r.owner {
-			v := broken(addressRestsName, f.At, f.Node, "%s goes to %s %s after it was released, and should rest for %s: look at what its rest was measured by, and at clocks that were set",
+			v := broken(addressRestsName, f.At, f.Node,
+				"%s goes to %s %s after it was released, but its cooldown is %s: check which clock measures the cooldown, and "+
+					"whether a clock was set",
 				x.Addr, x.Owner, f.At-r.since, r.until-r.since)
-			v.Before, v.After = x.Addr.String()+": resting", x.Addr.String()+": "+x.Owner.String()
+			v.Before, v.After = x.Addr.String()+": cooling down", x.Addr.String()+": "+x.Owner.String()
 			return v
 		}
 	case fact.AgentUp:

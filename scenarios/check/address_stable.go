@@ -9,12 +9,12 @@ import (
 
 const addressStableName = "address-stable"
 
-// addressStable: while a sandbox lives with an answered address, the agent leases its owner no other one.
-// That it is not answered another one either is same-answer's part.
+// addressStable: while a sandbox lives with an answered address, the agent leases its owner no other address. The law
+// same-answer judges the answers.
 func addressStable() fact.Law {
 	return fact.Law{
 		Name:    addressStableName,
-		Why:     "A process cannot follow its pod's address: if it changes under a living sandbox, its connections and its Service endpoint are dead.",
+		Why:     "If the address of a living sandbox changes, the pod's connections break and its Service endpoint is dead.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.Leases, fact.Sandboxes},
@@ -58,7 +58,7 @@ func movedTo(f *fact.Fact, o ipam.Owner, answered, leased netip.Addr) error {
 
 type stableWatcher struct {
 	pods sandboxes
-	// leases are those of agents that run.
+	// leases are those of running agents.
 	leases sandboxes
 	checks int64
 }

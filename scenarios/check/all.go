@@ -7,8 +7,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// All returns every law in the order of reports: addresses first, then what lists agree on, then wiring, then behavior.
-// The slice is the caller's.
+// All returns every law in the order of reports: addresses, consistency, wiring, behavior. The slice is the caller's.
 func All() []fact.Law {
 	return []fact.Law{
 		oneOwner(),
@@ -74,5 +73,5 @@ func broken(law string, at time.Duration, node, format string, args ...any) *fac
 	return &fact.Violation{Law: law, At: at, Node: node, What: fmt.Sprintf(format, args...)}
 }
 
-// lives reports whether a node's machine runs; the dead ones hold nothing and owe nothing.
+// lives reports whether a node's machine runs. A dead machine holds nothing, and no law judges it.
 func lives(n *fact.NodeState) bool { return n.MachineUp && !n.Misfit }

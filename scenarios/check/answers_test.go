@@ -12,8 +12,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Goal: told-is-saved, one-sandbox, requests-answered, stays-quiet and calls-accepted break by what they are about, name it, and stay silent where it
-// is right. Method: short histories; the last fact breaks the law or does not.
+// Goal: told-is-saved, one-sandbox, requests-answered, stays-quiet and calls-accepted break by what they are about,
+// name it, and stay silent where it is right. Method: short histories; the last fact breaks the law or does not.
 func TestAnswersAndCalls(t *testing.T) {
 	const node, netns = "node-1", "/run/netns/web"
 	web, next := ipam.Owner{ContainerID: "web"}, ipam.Owner{ContainerID: "next"}
@@ -51,12 +51,12 @@ func TestAnswersAndCalls(t *testing.T) {
 		return f
 	}
 	for _, tc := range []watched{
-		{"an answer before its lease is saved", toldIsSaved(), []fact.Fact{answered}, "is answered with 10.1.1.5, and the disk knows no lease of it"},
-		{"an answer with another address", toldIsSaved(), []fact.Fact{saved(b), answered}, "is answered with 10.1.1.5, and the disk says 10.1.1.6"},
-		{"an ID before it is saved", toldIsSaved(), []fact.Fact{{Node: node, What: fact.NodeID{ID: 3}}}, "acts on node ID 3, and the disk does not know it"},
-		{"a DEL before the release is saved", toldIsSaved(), []fact.Fact{saved(a), deleted}, "the disk still holds its lease of 10.1.1.5"},
+		{"an answer before its lease is saved", toldIsSaved(), []fact.Fact{answered}, "is answered with 10.1.1.5, but its lease is not on disk"},
+		{"an answer with another address", toldIsSaved(), []fact.Fact{saved(b), answered}, "is answered with 10.1.1.5, but its lease on disk is 10.1.1.6"},
+		{"an ID before it is saved", toldIsSaved(), []fact.Fact{{Node: node, What: fact.NodeID{ID: 3}}}, "acts on node ID 3, which is not on disk"},
+		{"a DEL before the release is saved", toldIsSaved(), []fact.Fact{saved(a), deleted}, "its lease of 10.1.1.5 is still on disk"},
 		{"a DEL behind its release", toldIsSaved(), []fact.Fact{saved(a), {Node: node, What: fact.SavedRelease{Owner: web, Addr: a}}, deleted}, ""},
-		{"a journal written anew without it", toldIsSaved(), []fact.Fact{saved(a), {Node: node, What: fact.SavedAll{}}, answered}, "the disk knows no lease of it"},
+		{"a journal written anew without it", toldIsSaved(), []fact.Fact{saved(a), {Node: node, What: fact.SavedAll{}}, answered}, "its lease is not on disk"},
 		{"what is saved", toldIsSaved(), []fact.Fact{saved(a), answered, {Node: node, What: fact.SavedNodeID{ID: 3}},
 			{Node: node, What: fact.NodeID{ID: 3}}}, ""},
 
@@ -67,7 +67,7 @@ func TestAnswersAndCalls(t *testing.T) {
 			{Node: node, What: fact.Released{Owner: web, Addr: a}}, leased(next, b)}, ""},
 		{"of another pod of the same name", oneSandbox(), []fact.Fact{asked(web, "1", 0), leased(web, a), asked(next, "2", 0), leased(next, b)}, ""},
 
-		{"given up early", requestsAnswered(), []fact.Fact{asked(web, "1", 0), refused(time.Second, 30*time.Second)}, "was refused after 1s (VPP says no), and it is to wait 30s"},
+		{"given up early", requestsAnswered(), []fact.Fact{asked(web, "1", 0), refused(time.Second, 30*time.Second)}, "was refused after 1s (VPP says no), but it should wait 30s"},
 		{"given up in time", requestsAnswered(), []fact.Fact{asked(web, "1", 0), refused(31*time.Second, 30*time.Second)}, ""},
 		{"asked again by the same plugin", requestsAnswered(), []fact.Fact{asked(web, "1", 0), asked(web, "1", 20*time.Second), refused(31*time.Second, 30*time.Second)}, ""},
 		{"refused for something else", requestsAnswered(), []fact.Fact{asked(web, "1", 0), refused(time.Second, 0)}, ""},
@@ -83,14 +83,14 @@ func TestAnswersAndCalls(t *testing.T) {
 		{"out of a block that has just begun to drain", leaseInRange(), []fact.Fact{later(time.Minute, uses(drains)), later(time.Minute, leased(web, a))}, ""},
 		{"out of an active block around a draining one", leaseInRange(), []fact.Fact{uses(around, drains), later(time.Minute, leased(web, a))}, ""},
 
-		{"a block taken back in use", grantsUsed(), []fact.Fact{given(one, two), uses(one, two), given(one)}, "10.1.0.16/28 is taken back while node-1 still gives"},
+		{"a block taken back in use", grantsUsed(), []fact.Fact{given(one, two), uses(one, two), given(one)}, "10.1.0.16/28 is taken back while node-1 still allocates"},
 		{"taken back when dropped", grantsUsed(), []fact.Fact{given(one, two), uses(one, two), uses(one), given(one)}, ""},
 		{"taken back piece by piece of a node that has left", grantsUsed(), []fact.Fact{given(one, two), uses(one, two),
 			{Node: node, What: fact.NodeGone{Left: true}}, given(one)}, ""},
 		{"taken back of a node that lies still", grantsUsed(), []fact.Fact{given(one, two), uses(one, two), {Node: node, What: fact.NodeGone{}}, given(one)}, "is taken back while"},
 		{"a node that has left", grantsUsed(), []fact.Fact{given(one, two), uses(one, two), given()}, ""},
 
-		{"a call in quiet", staysQuiet(), []fact.Fact{{What: fact.Quiet{}}, {At: time.Second, Node: node, What: fact.VPPWrite{Call: "ip_route_add_del_v2"}}}, "although everything was done"},
+		{"a call in quiet", staysQuiet(), []fact.Fact{{What: fact.Quiet{}}, {At: time.Second, Node: node, What: fact.VPPWrite{Call: "ip_route_add_del_v2"}}}, "although it had nothing pending"},
 		{"a call for a pod in quiet", staysQuiet(), []fact.Fact{{What: fact.Quiet{}}, asked(web, "1", time.Second), {At: 2 * time.Second, Node: node, What: fact.VPPWrite{Call: "tap_create_v3"}}}, ""},
 		{"a call before", staysQuiet(), []fact.Fact{{Node: node, What: fact.VPPWrite{Call: "tap_create_v3"}}, {What: fact.Quiet{}}}, ""},
 
@@ -124,12 +124,12 @@ func TestServed(t *testing.T) {
 		{"full", podsServed(), func(*fact.NodeState) {}, ""},
 		{"a free address", podsServed(), func(n *fact.NodeState) {
 			n.Leases = func() iter.Seq[ipam.Lease] { return slices.Values([]ipam.Lease{lease(2)}) }
-		}, "10.1.1.3 is nobody's"},
+		}, "10.1.1.3 is free"},
 		{"a resting address", podsServed(), func(n *fact.NodeState) {
 			n.Leases = func() iter.Seq[ipam.Lease] { return slices.Values([]ipam.Lease{lease(2)}) }
 			n.Resting = []netip.Addr{lease(3).Addr}
 		}, ""},
-		{"nobody waits", podsServed(), func(n *fact.NodeState) { n.Waiting, n.Reserved = 0, nil }, ""},
+		{"no pod waits", podsServed(), func(n *fact.NodeState) { n.Waiting, n.Reserved = 0, nil }, ""},
 		{"a draining block", podsServed(), func(n *fact.NodeState) { n.Blocks[0].Draining, n.Reserved = true, nil }, ""},
 	} {
 		n := full()

@@ -6,12 +6,14 @@ import (
 
 const asConfiguredName = "as-configured"
 
-// asConfigured: what people have configured is what VPP and Linux have at rest: MTUs, rings, how long neighbors and sessions are kept, weights of
-// endpoints, the node's own address and gateway. A packet that gets through tells none of them; the agent's own word is not asked.
+// asConfigured: in a settled cluster VPP and Linux have the configured MTUs, ring sizes, neighbor and session timeouts,
+// endpoint weights, node addresses and gateways. Packets that get through show none of these, and the agent's own
+// reports are not trusted.
 func asConfigured() fact.Law {
 	return fact.Law{
-		Name:  asConfiguredName,
-		Why:   "A setting that reaches no VPP is found out under load: queues that drop, sessions that end or never end, a link that nobody sized.",
+		Name: asConfiguredName,
+		Why: "A setting that never reaches VPP shows up under load: full queues, sessions that end too early or never, " +
+			"wrong link sizes.",
 		When:  fact.Settled,
 		Needs: []fact.Evidence{fact.ReachedSettings},
 		Check: checkConfigured,
@@ -27,7 +29,8 @@ func checkConfigured(s fact.Snapshot) (occasions int64, err error) {
 		for set := range n.Settings {
 			occasions++
 			if set.Wanted != set.Found {
-				return occasions, broken(asConfiguredName, s.At, n.Name, "%s is %s, and the configuration has it be %s", set.Of, set.Found, set.Wanted)
+				return occasions, broken(asConfiguredName, s.At, n.Name, "%s is %s, but the configuration says %s", set.Of,
+					set.Found, set.Wanted)
 			}
 		}
 	}

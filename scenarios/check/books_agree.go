@@ -14,14 +14,14 @@ const booksAgreeName = "books-agree"
 // interfaces with their routes and neighbors, and Linux' namespaces. Nothing is missing in any of them and nothing is
 // left over.
 //
-// A pod's interface is known by where it leads: any tap or AF_PACKET interface except the one that holds the VPP end of
-// the host interconnect must lead into an answered sandbox. Names and tags mean nothing. Interfaces of other kinds, and
-// what else a namespace holds, are not judged. Nodes whose agent or VPP does not run are passed over: one of the lists
+// A pod's interface is identified by its far end: every tap or AF_PACKET interface, except the VPP end of the host
+// interconnect, must lead into an answered sandbox. Names and tags mean nothing. Interfaces of other kinds, and other
+// contents of a namespace, are not judged. Nodes whose agent or VPP does not run are skipped, because one of the lists
 // is missing there.
 func booksAgree() fact.Law {
 	return fact.Law{
 		Name:  booksAgreeName,
-		Why:   "What only one list knows is either a pod without network or a leak that ends in exhaustion.",
+		Why:   "An entry that only one list has is a pod without network, or a leak that ends in exhaustion.",
 		When:  fact.Settled,
 		Needs: []fact.Evidence{fact.Leases, fact.Sandboxes, fact.VPPTables, fact.LinuxTables},
 		Check: checkBooks,
@@ -29,7 +29,8 @@ func booksAgree() fact.Law {
 }
 
 func checkBooks(s fact.Snapshot) (occasions int64, err error) {
-	b := lists{s: s, byOwner: map[ipam.Owner]int{}, byAddr: map[netip.Addr]int{}, byNetns: map[string]int{}, ports: map[uint32]int{}, devices: map[string]bool{}}
+	b := lists{s: s, byOwner: map[ipam.Owner]int{}, byAddr: map[netip.Addr]int{}, byNetns: map[string]int{},
+		ports: map[uint32]int{}, devices: map[string]bool{}}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if !lives(n) || n.Leases == nil || n.VPP == nil || n.Linux == nil {
@@ -37,7 +38,8 @@ func checkBooks(s fact.Snapshot) (occasions int64, err error) {
 		}
 		occasions++ // also a node without pods: nothing may be left over there
 		b.open(n)
-		for _, compare := range [...]func() error{b.leases, b.interfaces, b.neighbors, b.macs, b.routes, b.namespaces, b.hostLinks} {
+		for _, compare := range [...]func() error{b.leases, b.interfaces, b.neighbors, b.macs, b.routes, b.namespaces,
+			b.hostLinks} {
 			if err := compare(); err != nil {
 				return occasions, err
 			}
@@ -46,7 +48,7 @@ func checkBooks(s fact.Snapshot) (occasions int64, err error) {
 	return occasions, nil
 }
 
-// lists compares those of one node at a time; its maps are reused.
+// lists compares the lists of one node at a time. Its maps are reused.
 type lists struct {
 	s fact.Snapshot
 	n *fact.NodeState
@@ -54,7 +56,7 @@ type lists struct {
 	byOwner map[ipam.Owner]int
 	byAddr  map[netip.Addr]int
 	byNetns map[string]int
-	// wired is what was found of each pod.
+	// wired holds what VPP and Linux have for each pod.
 	wired []wired
 	// ports maps VPP interfaces that lead into sandboxes; devices are Linux devices of the host that some VPP interface
 	// uses.
@@ -63,14 +65,15 @@ type lists struct {
 	// trunk is the interface that pods share, only with hasTrunk.
 	trunk    uint32
 	hasTrunk bool
-	// podsBridge joins it with the interface trunkPort, by which pods' frames come; 0 where they come by trunk itself.
+	// podsBridge joins it with the interface trunkPort, where pods' frames arrive. It is 0 where they arrive on trunk
+	// itself.
 	podsBridge, trunkPort uint32
 	// alive caches the last answer of exists.
 	aliveIndex uint32
 	alive      bool
 }
 
-// wired is what VPP has of one pod.
+// wired is VPP's state for one pod.
 type wired struct {
 	port            fact.Interface
 	hasPort         bool
@@ -135,13 +138,14 @@ func (b *lists) leases() error {
 	return b.broken("the agent holds %d leases for %d answered sandboxes", held, len(b.byOwner))
 }
 
-// linkOf is the name of a pod's link, which its second address is on too.
+// linkOf is the name of a pod's link. A second address is on the same link.
 func linkOf(p *fact.PodState) string {
 	first, _ := p.Owner.First()
 	return first.IfName
 }
 
-// namespaces: each pod has its link, its address, its way to the gateway, and the gateway's MAC is its VPP interface's.
+// namespaces: each pod has its link, its address and its route to the gateway, and the gateway's MAC is that of its VPP
+// interface.
 func (b *lists) namespaces() error {
 	for i := range b.wired {
 		w, p := &b.wired[i], &b.n.Pods[i]
@@ -158,7 +162,8 @@ func (b *lists) namespaces() error {
 		case !ok || local != link:
 			return b.broken("link %s of %s does not have its address %s", link, p.Pod, p.Addr)
 		case b.offloads(&w.link):
-			return b.broken("link %s of %s leaves checksums to hardware: what TCP sends arrives broken", link, p.Pod)
+			return b.broken("link %s of %s leaves checksums to hardware, so TCP segments arrive with wrong checksums", link,
+				p.Pod)
 		case !w.gateway.IsValid():
 			continue
 		}
@@ -177,17 +182,19 @@ func (b *lists) namespaces() error {
 	return nil
 }
 
-// offloads reports whether the kernel leaves unfinished what is sent into a veth that leads to VPP, though it is told not to.
+// offloads reports whether the kernel leaves checksums unfinished on a veth that leads to VPP, although offload is
+// configured off.
 func (b *lists) offloads(l *vppwire.LinuxLink) bool {
 	return b.n.NoOffload && l.Type == "veth" && !l.OffloadOff
 }
 
-// hostLinks: every veth and tap in the host's own namespace belongs to a VPP interface, and whatever but VPP may send into one of the veths
-// finishes checksums.
+// hostLinks: every veth and tap in the host's own namespace belongs to a VPP interface, and every sender into one of
+// the veths, except VPP, finishes checksums.
 func (b *lists) hostLinks() error {
 	for l := range b.n.Linux.Links("") {
 		if l.Name != vppwire.HostVPPDevice && b.devices[l.Name] && b.offloads(&l) {
-			return b.broken("link %s of the host leaves checksums to hardware: what TCP sends arrives broken", l.Name)
+			return b.broken("link %s of the host leaves checksums to hardware, so TCP segments arrive with wrong checksums",
+				l.Name)
 		}
 		if (l.Type == "veth" || l.Type == "tun") && !b.devices[l.Name] {
 			return b.broken("link %s is left in the host's namespace: no VPP interface uses it", l.Name)

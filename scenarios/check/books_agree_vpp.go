@@ -77,7 +77,7 @@ func (b *lists) shared(ifc *fact.Interface) string {
 	return ""
 }
 
-// sharedPort is an interface with a macvlan of each pod's behind it: all that there are lead from answered sandboxes.
+// sharedPort checks an interface with one macvlan per pod behind it: every macvlan belongs to an answered sandbox.
 func (b *lists) sharedPort(ifc fact.Interface, parent string) error {
 	port := ifc
 	if ifc.Bridge != 0 { // what routes is behind it
@@ -99,7 +99,7 @@ func (b *lists) sharedPort(ifc fact.Interface, parent string) error {
 			if !ok {
 				continue // not answered yet, or a runtime that removes the sandbox itself
 			}
-			if !ifc.Up || !port.Up { // with no pod behind it, nobody could have noticed, and nobody is harmed
+			if !ifc.Up || !port.Up { // without pods behind it, the state has no effect
 				return b.broken("interface %s, which pods share, is down", ifc.Name)
 			}
 			for k := range b.addressesOf(i) {
@@ -167,7 +167,7 @@ func (b *lists) neighbors() error {
 	return nil
 }
 
-// macs: where pods' shared interface is bridged, each pod's MAC leads there, and no other does.
+// macs: where the shared pod interface is bridged, exactly the pods' MACs lead there.
 func (b *lists) macs() error {
 	if b.podsBridge == 0 {
 		return nil
@@ -189,7 +189,8 @@ func (b *lists) macs() error {
 	}
 	for i := range b.wired {
 		if k, missing := left[b.wired[i].link.MAC]; missing && k == i && b.wired[i].hasPort {
-			return b.broken("the L2 FIB of bridge domain %d has no entry for %s of %s", b.podsBridge, b.wired[i].link.MAC, b.n.Pods[i].Pod)
+			return b.broken("the L2 FIB of bridge domain %d has no entry for %s of %s", b.podsBridge, b.wired[i].link.MAC,
+				b.n.Pods[i].Pod)
 		}
 	}
 	return nil
@@ -227,20 +228,22 @@ func (b *lists) route(table uint32, r *fact.Route) error {
 	switch {
 	case isPod && table == b.n.PodTable:
 		if !onPort || port != i || r.Via.IsValid() && r.Via != r.Prefix.Addr() {
-			return b.broken("the route to %s (%s) does not lead out of its interface %s", b.n.Pods[i].Pod, r.Prefix.Addr(), b.wired[i].port.Name)
+			return b.broken("the route to %s (%s) does not lead out of its interface %s", b.n.Pods[i].Pod, r.Prefix.Addr(),
+				b.wired[i].port.Name)
 		}
 		b.wired[i].route = true
 	case b.hasTrunk && r.Index == b.trunk:
 		return b.broken("route %s of table %d is left on the interface that pods share", r.Prefix, table)
 	case onPort:
-		return b.broken("route %s of table %d is left on interface %s of %s", r.Prefix, table, b.wired[port].port.Name, b.n.Pods[port].Pod)
+		return b.broken("route %s of table %d is left on interface %s of %s", r.Prefix, table, b.wired[port].port.Name,
+			b.n.Pods[port].Pod)
 	case !isPod && r.Prefix.IsSingleIP() && b.inBlocks(r.Prefix.Addr()):
 		return b.broken("route %s of table %d leads to an address of this node that no pod has", r.Prefix, table)
 	}
 	return nil
 }
 
-// portOf is the pod that something of an address on an interface is about: the interface's, or on a shared one the address'.
+// portOf finds the pod by interface, or by address on a shared interface.
 func (b *lists) portOf(index uint32, a netip.Addr) (int, bool) {
 	if b.hasTrunk && index == b.trunk {
 		i, ok := b.byAddr[a]
@@ -267,7 +270,7 @@ func (b *lists) inBlocks(a netip.Addr) bool {
 	return false
 }
 
-// exists remembers one interface: most routes and neighbors in a row are on the same one.
+// exists caches one interface, because most consecutive routes and neighbors are on the same one.
 func (b *lists) exists(index uint32) bool {
 	if index != b.aliveIndex {
 		_, b.alive = b.n.VPP.Interface(index)

@@ -8,8 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// Goal: a veth beside VPP that leaves checksums to hardware is seen at each of its ends, where the configuration has it finish them, and
-// nowhere else. Method: one link of a cluster whose links all do at a time.
+// Goal: a veth beside VPP that leaves checksums to hardware is seen at each of its ends, where the configuration has it
+// finish them, and nowhere else. Method: one link of a cluster whose links all do at a time.
 func TestBooksSeeOffload(t *testing.T) {
 	c := newCluster(clustertest.Config{Veth: true}, 1, 1)
 	n := c.Nodes[0]

@@ -2,11 +2,12 @@ package check
 
 import "github.com/vppdrill/vppdrill/scenarios"
 
-// spending is how much of each of meters.
+// spending is the amount of each meter.
 type spending [5]int64
 
-// meters are what budgets are about, as messages name them.
-var meters = [...]string{"calls of VPP and Linux", "calls that change VPP or Linux", "requests to the store", "writes to the API server", "bytes of journals"}
+// meters are the kinds of cost that budgets limit, as messages name them.
+var meters = [...]string{"calls of VPP and Linux", "calls that change VPP or Linux", "requests to the store",
+	"writes to the API server", "bytes of journals"}
 
 func (s *spending) add(o spending) {
 	for i := range s {
@@ -21,24 +22,26 @@ func (s spending) times(n int64) spending {
 	return s
 }
 
-// budget is what occasions allow a cluster to ask for.
+// budget is how many requests each occasion allows a cluster.
 type budget struct {
-	// slot is for each node and ten seconds, whatever happens, and once for the control plane.
+	// slot is allowed unconditionally every ten seconds, for each node and once for the control plane.
 	slot spending
-	// node is for an agent or a VPP that starts, or a node that joins: dumps, and what is not about pods, peers and services.
+	// node is for a starting agent or VPP, or a joining node: dumps, and work that is independent of pods, peers and
+	// services.
 	node spending
-	// pod is for one attachment that is made, removed, looked at, or made again after a restart.
+	// pod is for one attachment that is created, removed, checked, or recreated after a restart.
 	pod spending
-	// peer is for one node that hears of a change of another one.
+	// peer is for one node that is notified of a change of another node.
 	peer spending
-	// service is for one node that serves an endpoint.
+	// service is for one node that programs an endpoint.
 	service spending
-	// trouble is for each fault, refused call and refused ADD: another try, and a look around.
+	// trouble is for each fault, refused call and refused ADD: a retry and a dump.
 	trouble spending
 }
 
-// The table of budgets, by ways of wiring pods and nodes and by systems. Measured over the catalogue's runs, a run needs two thirds of its budget at the most, and
-// a third as a rule. A cluster at rest may look at all of a node each minute, and changes nothing.
+// The table of budgets, by pod wiring, node wiring and IPAM system. Measured over the catalogue, a run needs at most
+// two thirds of its budget, and typically a third. A settled cluster may dump a whole node each minute and changes
+// nothing.
 var (
 	//                     calls writes store API journal
 	slotBudget    = spending{30, 1, 4, 2, 300}
@@ -57,10 +60,11 @@ var (
 	}
 )
 
-// budgetOf is a cluster's by the table.
+// budgetOf looks up a cluster's budget in the table.
 func budgetOf(c *scenarios.Config) budget {
 	pod := podBudgets[c.Wiring.Pod]
 	more := c.IPAM.Row().Attachment
 	pod.add(spending{2: more.Store, 3: more.API})
-	return budget{slot: slotBudget, node: nodeBudget, pod: pod, peer: peerBudgets[c.Wiring.Node], service: serviceBudget, trouble: troubleBudget}
+	return budget{slot: slotBudget, node: nodeBudget, pod: pod, peer: peerBudgets[c.Wiring.Node], service: serviceBudget,
+		trouble: troubleBudget}
 }

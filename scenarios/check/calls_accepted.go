@@ -10,21 +10,22 @@ import (
 
 const callsAcceptedName = "calls-accepted"
 
-// callsAccepted: VPP and Linux refuse nothing that the agent asks of them: what it adds is not there yet and what it needs is, what it
-// takes away is there. A refusal that nothing explains is a wrong order, a wrong key or a wrong belief, which trying again hides from laws
-// about the end. Causes are facts:
+// callsAccepted: VPP and Linux refuse none of the agent's calls: an object that it adds is absent, its dependencies are
+// present, and an object that it removes is present. An unexplained refusal is a wrong order, a wrong key or a wrong
+// assumption, which a retry hides from laws about the final state. These facts explain a refusal:
 //
-//	namespaces go when runtimes please, and links with them; but none of an earlier boot is asked for
-//	a VPP that comes or goes takes its links along, and what Linux had put on them; an address that goes takes its routes along
-//	what is broken by hand is not as the agent left it, for the rest of the run
-//	a route by way of a gateway, whose own route is being put back or is another's, is tried again behind it
+//	a runtime may delete a namespace, and links with it, at any time; but no call names one of an earlier boot
+//	links of a VPP that starts or stops disappear with their Linux state; routes disappear with their address
+//	a manual change makes the state unknown for the rest of the run
+//	a route through a gateway is retried after the gateway's own route is restored or replaced
 //
-// What is injected explains nothing else: an agent looks what became of a call before it makes another. A call that was refused by who injects
-// is not told. A snapshot has no history.
+// An injected failure explains no later refusal, because an agent checks the outcome of a call before the next one.
+// Injected refusals are not reported as facts. A snapshot has no history.
 func callsAccepted() fact.Law {
 	return fact.Law{
-		Name:  callsAcceptedName,
-		Why:   "An agent that believes something wrong about its VPP gets by as long as it may try again, and leaves pods without network where it may not.",
+		Name: callsAcceptedName,
+		Why: "An agent with a wrong view of its VPP works only as long as retries succeed, and leaves pods without " +
+			"network when they do not.",
 		When:  fact.Always,
 		Needs: []fact.Evidence{fact.RefusedCalls, fact.Sandboxes, fact.Disturbances, fact.NodeAddresses},
 		Watch: func() fact.Watcher {
@@ -33,8 +34,8 @@ func callsAccepted() fact.Law {
 	}
 }
 
-// linkLag is how long links that went with a namespace may be taken for present: until somebody asks for their removal, which after a loss is
-// a GC.
+// linkLag is how long the agent may believe that links of a deleted namespace exist: until their removal is requested,
+// which after a lost DEL is a GC.
 const linkLag = 10 * time.Minute
 
 type acceptWatcher struct {
@@ -78,15 +79,20 @@ func (w *acceptWatcher) refused(f *fact.Fact, x fact.CallRefused) error {
 	w.checks++
 	if x.Netns != "" {
 		if w.netns[f.Node][x.Netns] {
-			return broken(callsAcceptedName, f.At, f.Node, "%s: the namespace ended with an earlier boot of %s: look at what keeps sandboxes of earlier boots from being wired", x.Call, f.Node)
+			return broken(callsAcceptedName, f.At, f.Node,
+				"%s: the namespace ended with an earlier boot of %s: check what keeps sandboxes of earlier boots from being "+
+					"wired", x.Call, f.Node)
 		}
 		return nil
 	}
-	if gone, ever := w.gone[f.Node]; ever && f.At-gone < linkLag && strings.HasPrefix(x.Call, "linux_") && strings.Contains(x.Call, "_del of ") {
+	if gone, ever := w.gone[f.Node]; ever && f.At-gone < linkLag && strings.HasPrefix(x.Call, "linux_") &&
+		strings.Contains(x.Call, "_del of ") {
 		return nil
 	}
 	if w.byHand || strings.Contains(x.Call, "a route to its gateway") {
 		return nil
 	}
-	return broken(callsAcceptedName, f.At, f.Node, "%s: nothing explains the refusal: look at the order of the calls before it, and at what the agent believes to be there", x.Call)
+	return broken(callsAcceptedName, f.At, f.Node,
+		"%s: nothing explains the refusal: check the order of the calls before it, and which objects the agent believes to "+
+			"exist", x.Call)
 }

@@ -9,12 +9,14 @@ import (
 
 const checkTellsName = "check-tells"
 
-// checkTells: CHECK fails for a pod whose wiring is broken, whoever broke it, and succeeds for one whose wiring is whole; STATUS fails
-// where no pod could be added, and succeeds where one could. What is broken is seen by walking packets, not asked of the agent.
+// checkTells: CHECK fails for a pod whose wiring is broken, whatever broke it, and succeeds for an intact one. STATUS
+// fails on a node that cannot add pods, and succeeds on one that can. The law finds broken wiring by walking packets;
+// it does not ask the agent.
 func checkTells() fact.Law {
 	return fact.Law{
-		Name:  checkTellsName,
-		Why:   "A CHECK that always succeeds leaves a pod without network unnoticed; one that fails for no reason has healthy pods torn down.",
+		Name: checkTellsName,
+		Why: "A CHECK that always succeeds hides pods without network; one that fails without reason makes the runtime " +
+			"tear down healthy pods.",
 		When:  fact.Always,
 		Needs: []fact.Evidence{fact.Checks},
 		Watch: func() fact.Watcher { return &checkWatcher{} },
@@ -29,7 +31,7 @@ func (w *checkWatcher) Checks() int64 { return w.answers }
 func (w *checkWatcher) Observe(f *fact.Fact) error {
 	switch x := f.What.(type) {
 	case fact.Checked:
-		return w.answered(f, x.Code, x.Answer, x.Broken, "CHECK of pod "+x.Pod, "its wiring is whole")
+		return w.answered(f, x.Code, x.Answer, x.Broken, "CHECK of pod "+x.Pod, "its wiring is intact")
 	case fact.Status:
 		return w.answered(f, x.Code, x.Answer, x.Broken, "STATUS", "the node could add pods")
 	}
@@ -40,9 +42,11 @@ func (w *checkWatcher) answered(f *fact.Fact, code uint32, answer, wrong, about,
 	w.answers++
 	switch {
 	case wrong != "" && code == 0:
-		return broken(checkTellsName, f.At, f.Node, "%s succeeded although %s; the agent's answer looks at less than what is broken", about, wrong)
+		return broken(checkTellsName, f.At, f.Node,
+			"%s succeeded although %s: check what the agent's answer does not look at", about, wrong)
 	case wrong != "" && strings.HasSuffix(answer, vppwire.LeftOver): // that stops no packet
-		return broken(checkTellsName, f.At, f.Node, "%s failed with %q although %s: look at what words it", about, answer, wrong)
+		return broken(checkTellsName, f.At, f.Node, "%s failed with %q although %s: check where that text comes from", about,
+			answer, wrong)
 	case wrong == "" && code != 0:
 		return broken(checkTellsName, f.At, f.Node, "%s failed with code %d (%s) although %s", about, code, answer, whole)
 	}

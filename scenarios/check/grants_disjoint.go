@@ -8,14 +8,14 @@ import (
 
 const grantsName = "grants-disjoint"
 
-// grantsDisjoint: whatever gives blocks to nodes, a controller through the API server or a cloud, gives none to two nodes.
+// grantsDisjoint: the controller or cloud that assigns blocks never assigns one block to two nodes.
 //
-// It judges the giver alone: an agent may notice in time that a block is another node's and leave it, and its pods wait then
-// for ever. A node that left holds nothing as soon as its object is gone.
+// It judges only the assigning side. An agent may notice in time that a block belongs to another node and leave it
+// unused, but then its pods wait indefinitely. A node that left holds nothing as soon as its object is gone.
 func grantsDisjoint() fact.Law {
 	return fact.Law{
 		Name:    grantsName,
-		Why:     "Two nodes with one pod CIDR give its addresses twice, or one of them gives none, depending on who looks first.",
+		Why:     "Two nodes with the same pod CIDR hand out the same addresses, or one of them hands out none.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.AssignedBlocks},
@@ -32,7 +32,8 @@ func checkGrants(s fact.Snapshot) (occasions int64, err error) {
 		}
 	}
 	if a, b, overlap := all.firstOverlap(); overlap {
-		return int64(len(all.list)), broken(grantsName, s.At, b.node, "%s of %s overlaps %s of %s", b.prefix, b.node, a.prefix, a.node)
+		return int64(len(all.list)), broken(grantsName, s.At, b.node, "%s of %s overlaps %s of %s", b.prefix, b.node,
+			a.prefix, a.node)
 	}
 	return int64(len(all.list)), nil
 }

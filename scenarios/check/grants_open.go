@@ -10,17 +10,18 @@ import (
 
 const grantsOpenName = "grants-open"
 
-// closedGrace is for how long what a controller asked for may arrive behind the closing of a range: scenarios hold requests and deposed leaders back
-// for a minute at most, and a node that was decided on before may be asked for again.
+// closedGrace is how long a controller's earlier request may arrive after its range was closed. Scenarios delay
+// requests and deposed leaders by at most a minute, and a request that was decided before may be repeated.
 const closedGrace = 2 * time.Minute
 
-// grantsOpen: no node is given a block of a range that was closed. What nodes have of it they keep.
+// grantsOpen: no node gets a block of a closed range. Nodes keep the blocks that they already have.
 //
 // A snapshot has no history.
 func grantsOpen() fact.Law {
 	return fact.Law{
-		Name:    grantsOpenName,
-		Why:     "A range is taken back because something else is to have it: new nodes' pods would share addresses with that.",
+		Name: grantsOpenName,
+		Why: "A range is closed because its addresses are needed elsewhere: pods of new nodes would collide with their " +
+			"new users.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.AssignedBlocks, fact.ClosedRanges},
@@ -32,9 +33,9 @@ func grantsOpen() fact.Law {
 
 type openWatcher struct {
 	checks int64
-	// closed is since when ranges are.
+	// closed is when ranges were closed.
 	closed map[netip.Prefix]time.Duration
-	// has is what nodes were assigned last.
+	// has holds each node's latest assignment.
 	has map[string][]ipam.Block
 }
 
@@ -66,7 +67,8 @@ func (w *openWatcher) judge(f *fact.Fact, had, has []ipam.Block) error {
 		w.checks++
 		for r, since := range w.closed { // in any order: ranges do not overlap
 			if r.Overlaps(b.Prefix) && f.At-since > closedGrace {
-				return broken(grantsOpenName, f.At, f.Node, "%s is given %s of %s, which was closed %s before: look at what the controller takes out of its ranges then",
+				return broken(grantsOpenName, f.At, f.Node,
+					"%s is assigned %s of %s, which was closed %s before: check how the controller removes closed ranges",
 					f.Node, b.Prefix, r, f.At-since)
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Goal: grants-open breaks for a new block of a range that has long been closed; not for what a node has had, what arrives late, or a range that is open
-// again. Method: facts written down by hand.
+// Goal: grants-open breaks for a new block of a range that has long been closed; not for what a node has had, what
+// arrives late, or a range that is open again. Method: facts written down by hand.
 func TestGrantsOpen(t *testing.T) {
 	first, second := netip.MustParsePrefix("10.1.0.0/28"), netip.MustParsePrefix("10.1.0.16/28")
 	given := func(at time.Duration, list ...netip.Prefix) fact.Fact {

@@ -9,50 +9,52 @@ import (
 
 const grantsSteadyName = "grants-steady"
 
-// steadyTurns is how often what a node is assigned may turn from growing to shrinking or back while nothing asks for it: a
-// pool that is being filled may take one step too many and give it back.
+// steadyTurns is how often a node's assignment may change between growing and shrinking without demand. A filling pool
+// may overshoot by one step and give it back.
 const steadyTurns = 3
 
-// steadyRefused is for how long after an ADD that found no address its pod still counts as waiting: the kubelet tries again, and address
-// managements go on looking for an address for it, Calico's plugin as modelled for as long.
+// steadyRefused is how long a pod counts as waiting after its ADD found no address. The kubelet retries, and IPAM
+// systems keep looking for an address for it; the modelled Calico plugin looks for this long.
 const steadyRefused = 10 * time.Second
 
-// grantsSteady: while no pod comes or goes on a node, none waits there for its ADD or was refused a moment ago as there was no address, nothing disturbs the cluster and all that is asked for on the node is answered and done, what the node is
-// assigned does not grow and shrink for ever, and neither does what it gives addresses from: a block that is to be given back and is in use is
-// out of use meanwhile. A snapshot has no history, so there is nothing to check in one.
+// grantsSteady: a node's assignment does not flap, nor does the set of blocks that it allocates from (a block that is
+// about to be returned is not allocated from). The law judges quiet nodes: no pod comes, goes or waits for an address,
+// nothing disturbs the cluster, and all requests on the node are done. A snapshot has no history, so only runs are
+// judged.
 func grantsSteady() fact.Law {
 	return fact.Law{
-		Name:  grantsSteadyName,
-		Why:   "A pool that takes with one rule and gives back with another calls its cloud for ever, until it is throttled when a pod needs an address.",
+		Name: grantsSteadyName,
+		Why: "If the rules for growing and shrinking a pool disagree, it flaps and calls its cloud indefinitely, until " +
+			"the cloud throttles it when a pod needs an address.",
 		When:  fact.Always,
 		Needs: []fact.Evidence{fact.AssignedBlocks, fact.Blocks, fact.Sandboxes, fact.Disturbances},
 		Watch: func() fact.Watcher { return &steadyWatcher{nodes: map[string]*steadyNode{}} },
 	}
 }
 
-// steadyCount is a number of blocks and how it has changed since the node was disturbed.
+// steadyCount is a number of blocks and its changes since the node was disturbed.
 type steadyCount struct {
 	blocks  int
 	shrinks bool
 	moved   bool
 	turns   int
-	// at is when it changed last.
+	// at is the time of the last change.
 	at time.Duration
 }
 
 type steadyNode struct {
-	// assigned is what whoever gives blocks says, used what the node's agent does.
+	// assigned counts the blocks that the controller or cloud reports, used those that the node's agent reports.
 	assigned, used steadyCount
 	disturbs       int64
-	// open are the sandboxes whose ADD has been asked for and has no outcome yet: a plugin asks again for what was not there.
+	// open are the sandboxes whose ADD has no outcome yet: a plugin retries while there is no address.
 	open map[ipam.Owner]bool
-	// waits is until when a pod that found no address counts as waiting.
+	// waits is how long a pod that found no address counts as waiting.
 	waits time.Duration
 }
 
 type steadyWatcher struct {
 	nodes map[string]*steadyNode
-	// disturbs counts what disturbs every node.
+	// disturbs counts disturbances of the whole cluster.
 	disturbs int64
 	checks   int64
 }
@@ -64,8 +66,8 @@ func (w *steadyWatcher) Observe(f *fact.Fact) error {
 	case fact.Assigned:
 		return w.turned(f, &w.node(f.Node).assigned, x.Blocks, "has")
 	case fact.NodeBlocks:
-		return w.turned(f, &w.node(f.Node).used, x.Blocks, "gives addresses from")
-	case fact.AgentUp: // it says anew what it uses
+		return w.turned(f, &w.node(f.Node).used, x.Blocks, "allocates from")
+	case fact.AgentUp: // it reports its blocks again
 		w.node(f.Node).rest()
 	case fact.Asked:
 		n := w.node(f.Node)
@@ -100,14 +102,14 @@ func (w *steadyWatcher) node(name string) *steadyNode {
 	return n
 }
 
-// rest begins to count turns anew.
+// rest restarts the count of turns.
 func (n *steadyNode) rest() {
 	for _, c := range [...]*steadyCount{&n.assigned, &n.used} {
 		c.moved, c.turns = false, 0
 	}
 }
 
-// turned counts a turn of a number of blocks.
+// turned counts a change between growing and shrinking.
 func (w *steadyWatcher) turned(f *fact.Fact, c *steadyCount, blocks []ipam.Block, does string) error {
 	n := w.node(f.Node)
 	if n.disturbs != w.disturbs || len(n.open) > 0 || f.At < n.waits {
@@ -126,13 +128,13 @@ func (w *steadyWatcher) turned(f *fact.Fact, c *steadyCount, blocks []ipam.Block
 		return nil
 	}
 	shrinks := c.blocks < before
-	if c.moved && shrinks != c.shrinks && f.At > c.at { // an agent that stood still hears at once what others decided one after the other
+	if c.moved && shrinks != c.shrinks && f.At > c.at { // a paused agent is notified of several decisions at once
 		c.turns++
 	}
 	c.moved, c.shrinks, c.at = true, shrinks, f.At
 	if c.turns > steadyTurns {
 		c.turns = 0
-		return broken(grantsSteadyName, f.At, f.Node, "%s %s %d blocks after %d and has turned back %d times while nobody asks for anything",
+		return broken(grantsSteadyName, f.At, f.Node, "%s %s %d blocks after %d and has reversed %d times without demand",
 			f.Node, does, c.blocks, before, steadyTurns+1)
 	}
 	return nil

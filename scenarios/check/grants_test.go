@@ -23,7 +23,8 @@ func granting() (fact.Snapshot, *fact.NodeState) {
 	return s, &s.Nodes[0]
 }
 
-// Goal: ranges-counted holds what a controller counts against what objects show, both ways, in clusters at rest alone. Method: one range of each.
+// Goal: ranges-counted holds what a controller counts against what objects show, both ways, in clusters at rest alone.
+// Method: one range of each.
 func TestRangesCounted(t *testing.T) {
 	for _, tc := range []struct {
 		name           string
@@ -32,8 +33,8 @@ func TestRangesCounted(t *testing.T) {
 		says           string // none when empty
 	}{
 		{"as many", 3, 3, true, ""},
-		{"one of a node that has gone", 4, 3, true, "counts 4 blocks of 10.1.0.0/24 as taken, and nodes and services have 3: look at what it was told of nodes that have gone"},
-		{"one less than nodes have", 2, 3, true, "counts 2 blocks of 10.1.0.0/24 as taken, and nodes and services have 3: look at what it made of the nodes"},
+		{"one of a node that has gone", 4, 3, true, "counts 4 blocks of 10.1.0.0/24 as taken, but nodes and services have 3: check how it handled notifications of departed nodes"},
+		{"one less than nodes have", 2, 3, true, "counts 2 blocks of 10.1.0.0/24 as taken, but nodes and services have 3: check how it handled the nodes"},
 		{"while something goes on", 4, 3, false, ""},
 	} {
 		s := fact.Snapshot{Settled: tc.settled, Ranges: []fact.RangeCount{{Program: "controller-manager-1", Range: netip.MustParsePrefix("10.1.0.0/24"), Counted: tc.counted, Shown: tc.shown}}}
@@ -47,7 +48,8 @@ func TestRangesCounted(t *testing.T) {
 	}
 }
 
-// Goal: grants-used and nodes-served see exactly what is wrong in a snapshot. Method: a right one, and one change at a time.
+// Goal: grants-used and nodes-served see exactly what is wrong in a snapshot. Method: a right one, and one change at a
+// time.
 func TestGrantsInSnapshots(t *testing.T) {
 	other := netip.MustParsePrefix("10.1.0.16/28")
 	for _, tc := range []struct {
@@ -108,8 +110,8 @@ func TestGrantsInSnapshots(t *testing.T) {
 	}
 }
 
-// Goal: a pool may overshoot, and be disturbed, without breaking grants-steady; one that goes on does. Method: sizes of grants and of what is
-// used of them, with a pod's request in between where it says so.
+// Goal: a pool may overshoot, and be disturbed, without breaking grants-steady; one that goes on does. Method: sizes of
+// grants and of what is used of them, with a pod's request in between where it says so.
 func TestGrantsSteady(t *testing.T) {
 	const asked, waits, answered, refused, exhausted, later = -1, -2, -3, -4, -5, -6
 	requests := map[int]fact.What{asked: fact.Asked{}, waits: fact.Asked{Command: fact.AskedAddress}, answered: fact.Answered{},

@@ -10,18 +10,18 @@ import (
 
 const grantsUsedName = "grants-used"
 
-// grantsUsed: where a controller or a cloud gives nodes their blocks, what it says a node has and what the node uses are the
-// same: at every instant each lease lies in a block that the node was assigned, no block is taken back before the node has dropped it, and in
-// quiet each assigned block is one that the node gives addresses from.
+// grantsUsed: where a controller or a cloud assigns blocks, a node's assignment and the blocks it uses agree. At every
+// instant each lease lies in an assigned block, and no block is taken back before the node has dropped it. In a settled
+// cluster the node allocates from each assigned block.
 //
-// Between a grant and its use, and between the end of its use and its return, something is always under way; so the second half
-// is for settled snapshots, and for nodes that have an ID to act on. It passes blocks over that another node's record bars, as a
-// node that is gone does until its quarantine ends.
-// The watcher judges the first half, from a node's first grant on.
+// Assignment and use never change at the same instant, so the last part is judged only in settled snapshots, and for
+// nodes that have an ID to act on. It skips blocks that another node's record bars, such as the record of a departed
+// node in quarantine. The watcher judges the rest, from a node's first assignment on.
 func grantsUsed() fact.Law {
 	return fact.Law{
-		Name:  grantsUsedName,
-		Why:   "An address that was taken back gets no packets, or somebody else's; a block that its node has forgotten is lost to the whole cluster.",
+		Name: grantsUsedName,
+		Why: "An address in a block that was taken back gets no packets, or packets of another node; a block that its " +
+			"node has forgotten is lost to the whole cluster.",
 		When:  fact.Always,
 		Needs: []fact.Evidence{fact.AssignedBlocks, fact.BlockedBlocks, fact.Leases, fact.Blocks, fact.NodeIDs},
 		Check: checkGrantsUsed,
@@ -51,7 +51,8 @@ func checkGrantsUsed(s fact.Snapshot) (occasions int64, err error) {
 			}
 			occasions++
 			if !slices.ContainsFunc(n.Blocks, func(b ipam.Block) bool { return b.Prefix == p && !b.Draining }) {
-				return occasions, broken(grantsUsedName, s.At, n.Name, "%s is assigned to %s, which gives no addresses from it", p, n.Name)
+				return occasions, broken(grantsUsedName, s.At, n.Name, "%s is assigned to %s, which does not allocate from it", p,
+					n.Name)
 			}
 		}
 	}
@@ -75,12 +76,12 @@ func notAssigned(f *fact.Fact, list []ipam.Block, addr netip.Addr, o ipam.Owner)
 
 type useNode struct {
 	assigned []ipam.Block
-	// blocks are what the node uses.
+	// blocks are those that the node uses.
 	blocks []ipam.Block
 	leases map[netip.Addr]ipam.Owner
 }
 
-// takenBack finds a block that the node uses, had, and has no more. A node that has nothing any more has left, or is another one.
+// takenBack finds a used block that is no longer assigned. A node without any assignment has left, or is a new one.
 func (n *useNode) takenBack(assigned []ipam.Block) (netip.Prefix, bool) {
 	if len(assigned) == 0 {
 		return netip.Prefix{}, false
@@ -94,7 +95,7 @@ func (n *useNode) takenBack(assigned []ipam.Block) (netip.Prefix, bool) {
 	return netip.Prefix{}, false
 }
 
-// useWatcher knows the nodes that were ever assigned something; others cost nothing.
+// useWatcher tracks the nodes that ever got an assignment. Others cost nothing.
 type useWatcher struct {
 	nodes  map[string]*useNode
 	checks int64
@@ -116,7 +117,8 @@ func (w *useWatcher) Observe(f *fact.Fact) error {
 		lost, held := n.takenBack(x.Blocks)
 		n.assigned = append(n.assigned[:0], x.Blocks...)
 		if held {
-			return broken(grantsUsedName, f.At, f.Node, "%s is taken back while %s still gives addresses from it: look at what waits for the node to have dropped it", lost, f.Node)
+			return broken(grantsUsedName, f.At, f.Node,
+				"%s is taken back while %s still allocates from it: check what waits until the node has dropped it", lost, f.Node)
 		}
 		return w.judge(f, n)
 	case fact.NodeBlocks:
@@ -148,7 +150,7 @@ func (w *useWatcher) Observe(f *fact.Fact) error {
 	return nil
 }
 
-// judge looks at every lease of a node; the lowest offender is told.
+// judge checks every lease of a node and reports the lowest offender.
 func (w *useWatcher) judge(f *fact.Fact, n *useNode) error {
 	var worst netip.Addr
 	for addr := range n.leases { //vppdrill:unordered the lowest offender wins

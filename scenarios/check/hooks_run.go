@@ -6,14 +6,14 @@ import (
 
 const hooksRunName = "hooks-run"
 
-// hooksRun: where hooks are configured, the hook before a pod's removal has run before the DEL of what was attached is answered, also where the agent has been
-// started again in between. A machine that loses power takes its pods along, and owes no hook.
+// hooksRun: where hooks are configured, the pre-removal hook of an attached pod runs before its DEL is answered, even
+// if the agent restarted in between. A machine that loses power loses its pods and owes no hook.
 //
 // A snapshot has no history.
 func hooksRun() fact.Law {
 	return fact.Law{
 		Name:  hooksRunName,
-		Why:   "Whoever has asked for hooks keeps something of each pod, and keeps it for ever where no hook says that the pod goes.",
+		Why:   "A user of hooks keeps state for each pod, and leaks it if no hook reports the removal.",
 		When:  fact.Always,
 		Needs: []fact.Evidence{fact.Hooks, fact.Sandboxes},
 		Watch: func() fact.Watcher { return &hookWatcher{attached: map[sandboxOf]bool{}} },
@@ -22,10 +22,10 @@ func hooksRun() fact.Law {
 
 type hookWatcher struct {
 	configured bool
-	// attached are sandboxes whose ADD was answered: true once the hook before the removal of their pod has run.
+	// attached are sandboxes whose ADD was answered: true once their pod's pre-removal hook has run.
 	attached map[sandboxOf]bool
 	checks   int64
-	// pods are those of attached sandboxes.
+	// pods are the pods of attached sandboxes.
 	pods map[sandboxOf]string
 }
 
@@ -54,7 +54,9 @@ func (w *hookWatcher) Observe(f *fact.Fact) error {
 		}
 		w.checks++
 		if !hooked {
-			return broken(hooksRunName, f.At, f.Node, "the DEL of %s is answered, and the hook before its removal has not run: look at what an agent knows of attachments that it finds in its journal", x.Pod)
+			return broken(hooksRunName, f.At, f.Node,
+				"the DEL of %s is answered, but its pre-removal hook has not run: check what the agent restores about "+
+					"attachments in its journal", x.Pod)
 		}
 	case fact.NodeGone:
 		for k := range w.attached { //vppdrill:unordered each is deleted by itself

@@ -22,8 +22,8 @@ func TestHooksRun(t *testing.T) {
 	after := tell(fact.Hooked{Pod: "default/web", Phase: fact.HookedAfter})
 	for _, tc := range []watched{
 		{"both hooks", hooksRun(), []fact.Fact{begin, after, answered, before, deleted}, ""},
-		{"none before the removal", hooksRun(), []fact.Fact{begin, after, answered, deleted}, "the hook before its removal has not run"},
-		{"one after its attachment that comes behind the answer", hooksRun(), []fact.Fact{begin, answered, after, deleted}, "the hook before its removal has not run"},
+		{"none before the removal", hooksRun(), []fact.Fact{begin, after, answered, deleted}, "its pre-removal hook has not run"},
+		{"one after its attachment that comes behind the answer", hooksRun(), []fact.Fact{begin, answered, after, deleted}, "its pre-removal hook has not run"},
 		{"forgotten by a restart", hooksRun(), []fact.Fact{begin, after, answered, tell(fact.AgentDown{}), tell(fact.AgentUp{}), deleted}, "has not run"},
 		{"never attached", hooksRun(), []fact.Fact{begin, deleted}, ""},
 		{"repeated", hooksRun(), []fact.Fact{begin, answered, before, deleted, deleted}, ""},

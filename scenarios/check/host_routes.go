@@ -10,12 +10,13 @@ import (
 
 const hostRoutesName = "host-routes"
 
-// hostRoutes: what a route of the host's Linux leads into VPP, VPP carries on. The ranges of pods and hosts are left to reachable,
-// which knows who is there; of any other network, one address that is no host's stands for all.
+// hostRoutes: VPP forwards what routes of the host's Linux send into it. The law reachable judges the ranges of pods
+// and hosts. Any other network is represented by one address that is no host's.
 func hostRoutes() fact.Law {
 	return fact.Law{
-		Name:  hostRoutesName,
-		Why:   "A route into VPP takes its network from whatever way the host had there: where VPP drops it all, the host has lost that network.",
+		Name: hostRoutesName,
+		Why: "A host route into VPP replaces the host's earlier path to that network: if VPP drops the packets, the host " +
+			"has lost the network.",
 		When:  fact.Settled,
 		Needs: []fact.Evidence{fact.NodeIDs, fact.Blocks, fact.VPPTables, fact.LinuxTables},
 		Check: checkHostRoutes,
@@ -43,7 +44,8 @@ func checkHostRoutes(s fact.Snapshot) (occasions int64, err error) {
 			}
 			at := somewhere(r.Dst)
 			if out := w.Outcome(walk.FromHost(n.Name), walk.Packet{Dst: at}); out.Kind == walk.Dropped {
-				v := broken(hostRoutesName, s.At, n.Name, "the host of %s sends %s to VPP by %s, and there %s is %s", n.Name, r.Dst, r.Link, at, out)
+				v := broken(hostRoutesName, s.At, n.Name, "the host of %s routes %s to VPP through %s, where a packet to %s is %s",
+					n.Name, r.Dst, r.Link, at, out)
 				show(v, w.Path())
 				return occasions, v
 			}
@@ -52,7 +54,7 @@ func checkHostRoutes(s fact.Snapshot) (occasions int64, err error) {
 	return occasions, nil
 }
 
-// knownRanges are those in which pods and hosts have their addresses.
+// knownRanges are the ranges of pods' and hosts' addresses.
 func knownRanges(s fact.Snapshot) (list []netip.Prefix) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -64,7 +66,8 @@ func knownRanges(s fact.Snapshot) (list []netip.Prefix) {
 	return list
 }
 
-// clusterRanges are the ranges that a node takes for those of all pods and services, with its own part of the hosts'; some may be invalid.
+// clusterRanges are the ranges of all pods and services as a node knows them, and the node's own host subnets. Some may
+// be invalid.
 func clusterRanges(n *fact.NodeState) []netip.Prefix {
 	list := append([]netip.Prefix{n.PodSubnet, n.HostSubnet, n.ServiceRange}, n.FormerPodSubnets...)
 	if second := n.Second; second != nil {
@@ -73,7 +76,7 @@ func clusterRanges(n *fact.NodeState) []netip.Prefix {
 	return list
 }
 
-// served reports whether a route has to do with one of the ranges.
+// served reports whether a route overlaps one of the ranges.
 func served(ranges []netip.Prefix, dst netip.Prefix) bool {
 	for _, r := range ranges {
 		if r.IsValid() && r.Overlaps(dst) {
@@ -83,7 +86,7 @@ func served(ranges []netip.Prefix, dst netip.Prefix) bool {
 	return false
 }
 
-// somewhere is an address of a network that is not its own.
+// somewhere is an address of a network other than the network's own.
 func somewhere(p netip.Prefix) netip.Addr {
 	if a, err := space.Nth(p, 1); err == nil {
 		return a

@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Goal: node-ids-rest, records-owned and unwired-before-reuse break by what they are about, name it, and stay silent where it is
-// right. Method: short histories; the last fact breaks the law or does not.
+// Goal: node-ids-rest, records-owned and unwired-before-reuse break by what they are about, name it, and stay silent
+// where it is right. Method: short histories; the last fact breaks the law or does not.
 func TestIdentityAndReuse(t *testing.T) {
 	left := func(node string, at time.Duration) fact.Fact {
 		return fact.Fact{At: at, Node: node, What: fact.NodeGone{Left: true, Rest: time.Minute}}
@@ -33,7 +33,7 @@ func TestIdentityAndReuse(t *testing.T) {
 	}
 	for _, tc := range []watched{
 		{"a block within its quarantine", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), has("node-2", 0, "10.1.2.0/24"), left("node-2", time.Second),
-			has("node-3", 31*time.Second, "10.1.2.0/26")}, "node-3 gives addresses from 10.1.2.0/26, 30s after node-2 left with 10.1.2.0/24"},
+			has("node-3", 31*time.Second, "10.1.2.0/26")}, "node-3 allocates from 10.1.2.0/26, 30s after node-2 left with 10.1.2.0/24"},
 		{"a block after it", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), has("node-2", 0, "10.1.2.0/24"), left("node-2", time.Second),
 			has("node-3", 61*time.Second, "10.1.2.0/24")}, ""},
 		{"another block", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), has("node-2", 0, "10.1.2.0/24"), left("node-2", time.Second),
@@ -44,7 +44,7 @@ func TestIdentityAndReuse(t *testing.T) {
 		{"by a later node of the same name", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), left("node-2", 0), acts("node-2", time.Second, 2)}, "node-2 acts on node ID 2"},
 		{"of a node that is only down", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), {Node: "node-2", What: fact.NodeGone{}}, acts("node-2", time.Second, 2)}, ""},
 		{"whose record the store has lost", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), wiped, left("node-2", 0), acts("node-3", time.Second, 2)}, ""},
-		{"a record written over", recordsOwned(), []fact.Fact{record(fact.NodeRecord{}, two), record(two, three)}, "which is node-2's (UID uid-2), is written over by node-3 (UID uid-3)"},
+		{"a record written over", recordsOwned(), []fact.Fact{record(fact.NodeRecord{}, two), record(two, three)}, "owned by node-2 (UID uid-2), is overwritten by node-3 (UID uid-3)"},
 		{"by the node itself", recordsOwned(), []fact.Fact{record(two, two)}, ""},
 		{"released, and taken", recordsOwned(), []fact.Fact{record(two, released), record(released, three)}, ""},
 		{"deleted, and taken", recordsOwned(), []fact.Fact{record(two, fact.NodeRecord{}), record(fact.NodeRecord{}, three)}, ""},
@@ -59,7 +59,8 @@ func TestIdentityAndReuse(t *testing.T) {
 	}
 }
 
-// watched is a story for a law's watcher: want is part of what it says of the last fact, "" for nothing. It may say nothing of those before.
+// watched is a story for a law's watcher: want is part of what it says of the last fact, "" for nothing. It may say
+// nothing of those before.
 type watched struct {
 	name  string
 	law   fact.Law
@@ -84,8 +85,8 @@ func (tc watched) judge(t *testing.T) {
 	}
 }
 
-// Goal: ids-returned breaks by a record that nobody releases, and by nothing else. Method: a cluster long after node-2 has left, of which one
-// thing is changed at a time.
+// Goal: ids-returned breaks by a record that no agent releases, and by nothing else. Method: a cluster long after node-2
+// has left, of which one thing is changed at a time.
 func TestIDsReturned(t *testing.T) {
 	left := fact.HeldID{ID: 2, Name: "node-2", UID: "uid-2"}
 	for _, tc := range []struct {
@@ -95,11 +96,11 @@ func TestIDsReturned(t *testing.T) {
 		want      string
 	}{
 		{"its own record", func(*fact.Snapshot) {}, 1, ""},
-		{"of a node that left", func(s *fact.Snapshot) { s.HeldIDs = append(s.HeldIDs, left) }, 2, "node ID 2 is node-2's (UID uid-2), which left long ago"},
-		{"of an earlier node of the same name", func(s *fact.Snapshot) { s.HeldIDs[0].UID = "uid-0" }, 1, "node ID 1 is node-1's (UID uid-0)"},
+		{"of a node that left", func(s *fact.Snapshot) { s.HeldIDs = append(s.HeldIDs, left) }, 2, "node ID 2 belongs to node-2 (UID uid-2), which left long ago"},
+		{"of an earlier node of the same name", func(s *fact.Snapshot) { s.HeldIDs[0].UID = "uid-0" }, 1, "node ID 1 belongs to node-1 (UID uid-0)"},
 		{"not settled", func(s *fact.Snapshot) { s.HeldIDs, s.Settled = append(s.HeldIDs, left), false }, 0, ""},
-		{"nobody could do it", func(s *fact.Snapshot) { s.HeldIDs, s.Nodes[0].AgentUp = append(s.HeldIDs, left), false }, 0, ""},
-		{"nobody has an ID", func(s *fact.Snapshot) { s.HeldIDs, s.Nodes[0].ID = append(s.HeldIDs, left), 0 }, 0, ""},
+		{"no running agent to release it", func(s *fact.Snapshot) { s.HeldIDs, s.Nodes[0].AgentUp = append(s.HeldIDs, left), false }, 0, ""},
+		{"no node has an ID", func(s *fact.Snapshot) { s.HeldIDs, s.Nodes[0].ID = append(s.HeldIDs, left), 0 }, 0, ""},
 	} {
 		s := fact.Snapshot{Settled: true, HeldIDs: []fact.HeldID{{ID: 1, Name: "node-1", UID: "uid-1"}},
 			Nodes: []fact.NodeState{{Name: "node-1", UID: "uid-1", MachineUp: true, AgentUp: true, VPPUp: true, ID: 1}}}

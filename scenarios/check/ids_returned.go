@@ -6,14 +6,15 @@ import (
 
 const idsReturnedName = "ids-returned"
 
-// idsReturned: long after a node has left, its record does not hold its ID any more: it is released or gone.
+// idsReturned: long after a node has left, its record no longer holds its ID: the record is released or gone.
 //
-// Somebody has to do it: a node that acts on an ID and whose agent and machine run. An ID that a node has taken again under its present UID is
-// that node's.
+// Only a node that acts on an ID and whose agent and machine run can release it. An ID that a node has claimed again
+// under its present UID belongs to that node.
 func idsReturned() fact.Law {
 	return fact.Law{
-		Name:  idsReturnedName,
-		Why:   "IDs of nodes that left are given to nobody, with all their addresses, until a person deletes records by hand.",
+		Name: idsReturnedName,
+		Why: "IDs of departed nodes, with all their addresses, stay unusable until an operator deletes the records by " +
+			"hand.",
 		When:  fact.Settled,
 		Needs: []fact.Evidence{fact.HeldIDs, fact.NodeIDs},
 		Check: checkIDsReturned,
@@ -39,7 +40,9 @@ func checkIDsReturned(s fact.Snapshot) (occasions int64, err error) {
 	for _, r := range s.HeldIDs {
 		occasions++
 		if !uids[r.UID] {
-			return occasions, broken(idsReturnedName, s.At, r.Name, "node ID %d is %s's (UID %s), which left long ago, and %s and others have not released it: look at who was told that the node is gone",
+			return occasions, broken(idsReturnedName, s.At, r.Name,
+				"node ID %d belongs to %s (UID %s), which left long ago, but neither %s nor another node has released it: check "+
+					"which agents were notified that the node is gone",
 				r.ID, r.Name, r.UID, acting)
 		}
 	}

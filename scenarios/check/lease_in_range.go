@@ -15,17 +15,18 @@ const leaseInRangeName = "lease-in-range"
 // defaultPool is what Cilium calls the pool of pods that name none.
 const defaultPool = "default"
 
-// leaseInRange: every lease lies in a block that its node holds, draining blocks included, is none of the block's
-// reserved addresses, and of the pool that its pod asked for, where there are several. No address is leased out of a block that
-// has been draining for some time.
+// leaseInRange: every lease lies in a block that its node holds, draining blocks included. It is not one of the block's
+// reserved addresses, and with several pools it is of the pool that its pod asked for. No address is leased out of a
+// block that has been draining for some time.
 //
 // The watcher knows one reserved address per block, the gateway; the snapshot knows all of them. Leases that an agent
-// reads back from its journal are judged when the node's blocks are told next, not before: the two facts come in either
+// reads back from its journal are judged when the node's blocks are reported next, because the two facts come in either
 // order.
 func leaseInRange() fact.Law {
 	return fact.Law{
-		Name:    leaseInRangeName,
-		Why:     "Peers route blocks, not pods: an address outside its node's blocks, or its gateway's, is unreachable or steals traffic.",
+		Name: leaseInRangeName,
+		Why: "Peers route blocks, not pods: an address outside its node's blocks, or equal to the gateway's, is " +
+			"unreachable or steals traffic.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.Leases, fact.Blocks},
@@ -75,19 +76,19 @@ func inRange(f *fact.Fact, blocks []ipam.Block, addr netip.Addr, o ipam.Owner) e
 }
 
 type rangeNode struct {
-	// known: blocks were told; before, nothing can be judged.
+	// known: blocks were reported. Before that, nothing can be judged.
 	known  bool
 	blocks []ipam.Block
 	leases map[netip.Addr]ipam.Owner
-	// drains is since when the draining blocks have been told as such.
+	// drains is when each draining block was first reported as draining.
 	drains map[netip.Prefix]time.Duration
 }
 
-// drainedLate is how long a block must have been draining before a lease out of it is a fault: a step that leases and drains, or a poll, may
-// tell the two in either order.
+// drainedLate is how long a block must have been draining before a lease out of it is a fault. A step that leases and
+// drains, or a poll, may report the two in either order.
 const drainedLate = 5 * time.Second
 
-// fromDraining judges a new lease by the blocks that drain.
+// fromDraining judges a new lease by the draining blocks.
 func (n *rangeNode) fromDraining(f *fact.Fact, x fact.Leased) error {
 	var from ipam.Block
 	for _, b := range n.blocks {
@@ -100,14 +101,15 @@ func (n *rangeNode) fromDraining(f *fact.Fact, x fact.Leased) error {
 		}
 	}
 	if since, drains := n.drains[from.Prefix]; drains && f.At-since > drainedLate {
-		return broken(leaseInRangeName, f.At, f.Node, "%s of %s is leased out of block %s, which has been draining for %s", x.Addr, x.Owner, from.Prefix, f.At-since)
+		return broken(leaseInRangeName, f.At, f.Node, "%s of %s is leased out of block %s, which has been draining for %s",
+			x.Addr, x.Owner, from.Prefix, f.At-since)
 	}
 	return nil
 }
 
 type rangeWatcher struct {
 	nodes map[string]*rangeNode
-	// pools are those that are configured beside the default one.
+	// pools are the configured pools besides the default one.
 	pools  []scenarios.CiliumPool
 	checks int64
 }
@@ -122,7 +124,8 @@ func (w *rangeWatcher) Observe(f *fact.Fact) error {
 		n := w.node(f.Node)
 		n.leases[x.Addr] = x.Owner
 		if of := poolOf(w.pools, x.Addr); x.Pool != "" && of != x.Pool {
-			return broken(leaseInRangeName, f.At, f.Node, "%s of %s is of pool %q, and %q was asked for: look at what chooses among blocks", x.Addr, x.Owner, of, x.Pool)
+			return broken(leaseInRangeName, f.At, f.Node,
+				"%s of %s is of pool %q, but %q was requested: check how a block is chosen", x.Addr, x.Owner, of, x.Pool)
 		}
 		if !n.known {
 			return nil
@@ -152,7 +155,7 @@ func (w *rangeWatcher) Observe(f *fact.Fact) error {
 	return nil
 }
 
-// poolOf is the pool that an address is of.
+// poolOf is the pool of an address.
 func poolOf(pools []scenarios.CiliumPool, addr netip.Addr) string {
 	for _, p := range pools {
 		if slices.ContainsFunc(p.IPv4, func(r netip.Prefix) bool { return r.Contains(addr) }) {

@@ -10,12 +10,12 @@ import (
 
 const nicsWiredName = "nics-wired"
 
-// nicsWired: a node's further interfaces are up, in the main VRF, with their own addresses and no others. The node's pods reach them, and
-// those of other nodes in the same network, and get answers.
+// nicsWired: a node's additional NICs are up, in the main VRF, with exactly their own addresses. The node's pods reach
+// them and those of other nodes in the same network, and get replies.
 func nicsWired() fact.Law {
 	return fact.Law{
 		Name:  nicsWiredName,
-		Why:   "An interface that is configured and not wired is a network that nobody reaches.",
+		Why:   "A configured NIC that is not wired leaves its network unreachable.",
 		When:  fact.Settled,
 		Needs: []fact.Evidence{fact.OtherNICs, fact.Sandboxes, fact.VPPTables, fact.LinuxTables},
 		Check: checkNICsWired,
@@ -50,29 +50,33 @@ func nicStands(s fact.Snapshot, n *fact.NodeState, nic fact.OtherNIC) error {
 		if f.Name != nic.Name {
 			continue
 		}
-		switch global := slices.DeleteFunc(slices.Clone(f.Addrs), func(p netip.Prefix) bool { return p.Addr().IsLinkLocalUnicast() }); {
+		switch global := slices.DeleteFunc(slices.Clone(f.Addrs),
+			func(p netip.Prefix) bool { return p.Addr().IsLinkLocalUnicast() }); {
 		case !f.Up:
 			return broken(nicsWiredName, s.At, n.Name, "%s is down", nic.Name)
 		case f.Table4 != n.MainTable:
-			return broken(nicsWiredName, s.At, n.Name, "%s is in table %d and not in the main one", nic.Name, f.Table4)
+			return broken(nicsWiredName, s.At, n.Name, "%s is in table %d, not in the main table", nic.Name, f.Table4)
 		case nic.Addr.IsValid() && !slices.Contains(global, nic.Addr):
-			return broken(nicsWiredName, s.At, n.Name, "%s has not %s, but %v", nic.Name, nic.Addr, global)
+			return broken(nicsWiredName, s.At, n.Name, "%s does not have %s, but %v", nic.Name, nic.Addr, global)
 		case len(global) > 1:
-			return broken(nicsWiredName, s.At, n.Name, "%s has more than %s: %v", nic.Name, nic.Addr, global)
+			return broken(nicsWiredName, s.At, n.Name, "%s has other addresses than %s: %v", nic.Name, nic.Addr, global)
 		}
 		return nil
 	}
-	return broken(nicsWiredName, s.At, n.Name, "VPP has no %s any more", nic.Name)
+	return broken(nicsWiredName, s.At, n.Name, "VPP no longer has %s", nic.Name)
 }
 
-// nicReached asks one pod of each node that has a way there: all pods of a node share it.
+// nicReached tries one pod of each node with a path there, because all pods of a node share the path.
 func nicReached(s fact.Snapshot, w *walk.Walker, n *fact.NodeState, nic fact.OtherNIC) error {
 	if !nic.Addr.IsValid() {
 		return nil
 	}
 	for i := range s.Nodes {
 		from := &s.Nodes[i]
-		beside := slices.ContainsFunc(from.OtherNICs, func(o fact.OtherNIC) bool { return o.Addr.IsValid() && o.Addr.Masked() == nic.Addr.Masked() })
+		beside := slices.ContainsFunc(from.OtherNICs, func(o fact.OtherNIC) bool {
+			return o.Addr.IsValid() &&
+				o.Addr.Masked() == nic.Addr.Masked()
+		})
 		if !lives(from) || from.VPP == nil || from.Linux == nil || !(from == n || beside) {
 			continue
 		}
@@ -81,11 +85,14 @@ func nicReached(s fact.Snapshot, w *walk.Walker, n *fact.NodeState, nic fact.Oth
 			continue
 		}
 		pod := &from.Pods[p]
-		if o := w.Outcome(walk.FromPod(from.Name, pod.Netns), walk.Packet{Dst: nic.Addr.Addr()}); o.Kind != walk.Delivered || !o.VPP || o.Node != n.Name {
-			return broken(nicsWiredName, s.At, from.Name, "%s does not reach %s on %s of %s: %s", pod.Pod, nic.Addr.Addr(), nic.Name, n.Name, o.Why)
+		if o := w.Outcome(walk.FromPod(from.Name, pod.Netns), walk.Packet{Dst: nic.Addr.Addr()}); o.Kind != walk.Delivered ||
+			!o.VPP || o.Node != n.Name {
+			return broken(nicsWiredName, s.At, from.Name, "%s does not reach %s on %s of %s: %s", pod.Pod, nic.Addr.Addr(),
+				nic.Name, n.Name, o.Why)
 		}
 		if o := w.Outcome(walk.FromTable(n.Name, n.MainTable), walk.Packet{Dst: pod.Addr}); !o.To(from.Name, pod.Netns) {
-			return broken(nicsWiredName, s.At, n.Name, "what %s answers to %s does not come back: %s", nic.Addr.Addr(), pod.Pod, o.Why)
+			return broken(nicsWiredName, s.At, n.Name, "the reply of %s to %s does not arrive: %s", nic.Addr.Addr(), pod.Pod,
+				o.Why)
 		}
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/internal/clustertest"
 )
 
-// Goal: a further interface that is missing, down, in another table, without its address or with one too many, and one that pods do not
-// reach, are each told; a right cluster is not. Method: two nodes with one each, one lie at a time.
+// Goal: a further interface that is missing, down, in another table, without its address or with one too many, and one
+// that pods do not reach, are each told; a right cluster is not. Method: two nodes with one each, one lie at a time.
 func TestNICsWired(t *testing.T) {
 	const name = "GigabitEthernet0/9/0"
 	addr := func(i int) netip.Prefix {
@@ -21,13 +21,13 @@ func TestNICsWired(t *testing.T) {
 		says string
 	}{
 		{func(*clustertest.Cluster, *fact.Interface) {}, ""},
-		{func(_ *clustertest.Cluster, nic *fact.Interface) { nic.Name = "GigabitEthernet0/b/0" }, "VPP has no"},
+		{func(_ *clustertest.Cluster, nic *fact.Interface) { nic.Name = "GigabitEthernet0/b/0" }, "VPP no longer has"},
 		{func(_ *clustertest.Cluster, nic *fact.Interface) { nic.Up = false }, "is down"},
 		{func(_ *clustertest.Cluster, nic *fact.Interface) { nic.Table4 = 7 }, "is in table 7"},
-		{func(_ *clustertest.Cluster, nic *fact.Interface) { nic.Addrs = nil }, "has not 100.77.0.1/24"},
+		{func(_ *clustertest.Cluster, nic *fact.Interface) { nic.Addrs = nil }, "does not have 100.77.0.1/24"},
 		{func(_ *clustertest.Cluster, nic *fact.Interface) {
 			nic.Addrs = append(nic.Addrs, netip.MustParsePrefix("100.78.0.1/24"))
-		}, "has more than"},
+		}, "has other addresses than"},
 		{func(c *clustertest.Cluster, _ *fact.Interface) {
 			n := c.Nodes[0]
 			n.VPP.API = append(n.VPP.API, fact.Route{Table: n.PodTable, Prefix: netip.MustParsePrefix("100.77.0.1/32"), Action: fact.ActionDrop, API: true})

@@ -12,21 +12,22 @@ import (
 
 const nodeIDsName = "node-ids-disjoint"
 
-// nodeIDsDisjoint: live nodes act on different node IDs, and what follows from the ID does not overlap.
+// nodeIDsDisjoint: live nodes act on different node IDs, and ranges derived from the IDs do not overlap.
 //
 // An ID and its blocks stay with a node while its agent is down: its VPP goes on forwarding for them. The watcher
-// judges IDs and blocks, which facts carry; host subnets and the nodes' addresses are judged in snapshots, where nobody's address
-// is that of a gateway to which a default route of some VPP leads either.
+// judges IDs and blocks, which facts carry. Snapshots also show host subnets and node addresses, and that no node has
+// the address of a gateway that a VPP's default route uses.
 func nodeIDsDisjoint() fact.Law {
 	return fact.Law{
 		Name:    nodeIDsName,
-		Why:     "The node ID is where every address of a node comes from: two nodes with one ID are one node to all their peers.",
+		Why:     "Every address of a node derives from its ID: peers cannot tell two nodes with one ID apart.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.NodeIDs, fact.Blocks},
 		Check:   checkNodeIDs,
 		Watch: func() fact.Watcher {
-			return &idWatcher{ids: map[uint32]string{}, byNode: map[string]uint32{}, blocks: nodeBlocks{byNode: map[string][]netip.Prefix{}}}
+			return &idWatcher{ids: map[uint32]string{}, byNode: map[string]uint32{},
+				blocks: nodeBlocks{byNode: map[string][]netip.Prefix{}}}
 		},
 	}
 }
@@ -69,20 +70,23 @@ func checkNodeIDs(s fact.Snapshot) (occasions int64, err error) {
 	}
 	for _, r := range sets[2].ranges.list {
 		if user, is := gateways[r.prefix.Addr()]; is {
-			return occasions, broken(nodeIDsName, s.At, r.node, "%s has the address %s, to which the default route of %s leads: look at what keeps nodes' addresses off gateways",
+			return occasions, broken(nodeIDsName, s.At, r.node,
+				"%s has address %s, which is the next hop of the default route of %s: check what excludes gateways from node "+
+					"addresses",
 				r.node, r.prefix.Addr(), user)
 		}
 	}
 	for i := range sets {
 		occasions += int64(len(sets[i].ranges.list))
 		if a, b, overlap := sets[i].ranges.firstOverlap(); overlap {
-			return occasions, broken(nodeIDsName, s.At, b.node, "%s %s of %s overlaps %s of %s", sets[i].what, b.prefix, b.node, a.prefix, a.node)
+			return occasions, broken(nodeIDsName, s.At, b.node, "%s %s of %s overlaps %s of %s", sets[i].what, b.prefix, b.node,
+				a.prefix, a.node)
 		}
 	}
 	return occasions, nil
 }
 
-// defaultGateway is where a node's VPP sends what nothing else leads to; the zero Addr where that is not another machine's address.
+// defaultGateway is the next hop of a VPP's default route, or the zero Addr if that is not another machine's address.
 func defaultGateway(n *fact.NodeState) netip.Addr {
 	a := n.Address.Addr()
 	if n.VPP == nil || !a.IsValid() {
@@ -104,7 +108,8 @@ func defaultGateway(n *fact.NodeState) netip.Addr {
 	return netip.Addr{}
 }
 
-// widest yields a node's blocks that lie in no other one of it: of one that drains, the next may be a part that no pod has an address of.
+// widest yields a node's blocks that lie in no other block of the node: a new block may be an unused part of a draining
+// one.
 func widest(blocks []ipam.Block) iter.Seq[netip.Prefix] {
 	return func(yield func(netip.Prefix) bool) {
 		for i := range blocks {
@@ -115,9 +120,12 @@ func widest(blocks []ipam.Block) iter.Seq[netip.Prefix] {
 	}
 }
 
-// nests reports whether one of a node's blocks lies in another one of it.
+// nests reports whether one of a node's blocks lies in another of its blocks.
 func nests(blocks []ipam.Block, p netip.Prefix) bool {
-	return slices.ContainsFunc(blocks, func(b ipam.Block) bool { return b.Prefix.Bits() < p.Bits() && b.Prefix.Contains(p.Addr()) })
+	return slices.ContainsFunc(blocks, func(b ipam.Block) bool {
+		return b.Prefix.Bits() < p.Bits() &&
+			b.Prefix.Contains(p.Addr())
+	})
 }
 
 func single(a netip.Addr) netip.Prefix { return netip.PrefixFrom(a, a.BitLen()) }
@@ -138,7 +146,10 @@ func compareRange(a nodeRange, p netip.Prefix) int {
 // firstOverlap sorts the list and finds two neighbors that overlap: among sorted prefixes any overlap shows between
 // neighbors.
 func (r *ranges) firstOverlap() (a, b nodeRange, overlap bool) {
-	slices.SortFunc(r.list, func(a, b nodeRange) int { return cmp.Or(compareRange(a, b.prefix), cmp.Compare(a.node, b.node)) })
+	slices.SortFunc(r.list, func(a, b nodeRange) int {
+		return cmp.Or(compareRange(a, b.prefix),
+			cmp.Compare(a.node, b.node))
+	})
 	for i := 1; i < len(r.list); i++ {
 		if r.list[i-1].prefix.Overlaps(r.list[i].prefix) {
 			return r.list[i-1], r.list[i], true
@@ -147,7 +158,7 @@ func (r *ranges) firstOverlap() (a, b nodeRange, overlap bool) {
 	return a, b, false
 }
 
-// add puts a range in; if it overlaps one, that one is returned and nothing is added.
+// add inserts a range. If it overlaps an existing range, add returns that one and inserts nothing.
 func (r *ranges) add(n nodeRange) (nodeRange, bool) {
 	i, _ := slices.BinarySearchFunc(r.list, n.prefix, compareRange)
 	if i < len(r.list) && r.list[i].prefix.Overlaps(n.prefix) {
@@ -160,7 +171,7 @@ func (r *ranges) add(n nodeRange) (nodeRange, bool) {
 	return nodeRange{}, true
 }
 
-// remove takes a node's range out, if it is in.
+// remove deletes a node's range, if present.
 func (r *ranges) remove(n nodeRange) {
 	if i, found := slices.BinarySearchFunc(r.list, n.prefix, compareRange); found && r.list[i].node == n.node {
 		r.list = slices.Delete(r.list, i, i+1)
@@ -182,7 +193,8 @@ func (w *idWatcher) Observe(f *fact.Fact) error {
 		return w.setID(f, x)
 	case fact.NodeBlocks:
 		if mine, other, overlap := w.blocks.set(f.Node, x.Blocks); overlap {
-			return broken(nodeIDsName, f.At, f.Node, "pod block %s of %s overlaps %s of %s", mine, f.Node, other.prefix, other.node)
+			return broken(nodeIDsName, f.At, f.Node, "pod block %s of %s overlaps %s of %s", mine, f.Node, other.prefix,
+				other.node)
 		}
 	case fact.NodeGone:
 		w.forgetID(f.Node)
@@ -221,7 +233,7 @@ type nodeBlocks struct {
 	checks int64
 }
 
-// set makes the blocks those of the node. It returns the first that overlaps another's, and that one.
+// set replaces the node's blocks. It returns the first block that overlaps another node's, and that other block.
 func (b *nodeBlocks) set(node string, blocks []ipam.Block) (mine netip.Prefix, other nodeRange, overlap bool) {
 	old := b.byNode[node]
 	same := len(old) == len(blocks)

@@ -11,25 +11,27 @@ import (
 
 const idsRestName = "node-ids-rest"
 
-// nodeIDsRest: the ID of a node that has left is not acted on by another one, or by a later node of the same name, before its
-// quarantine has passed, and nobody gives addresses from its blocks before, whatever has given them on meanwhile.
+// nodeIDsRest: no other node, nor a later node of the same name, acts on the ID of a departed node before its
+// quarantine has passed. Nor does any node allocate from its blocks before that, even if they were reassigned.
 //
-// The quarantine that is judged begins when the node leaves; agents begin theirs when they hear of it, so that theirs ends later. A
-// store that loses its data loses the quarantines in it: who has no record in it when leaving, or left before, is not judged. A
-// snapshot has no history.
+// The judged quarantine begins when the node leaves. Agents start theirs when they are notified, so theirs ends later.
+// A store that loses its data loses the quarantines in it: a node without a record when leaving, or that left before
+// the loss, is not judged. A snapshot has no history.
 func nodeIDsRest() fact.Law {
 	return fact.Law{
-		Name:  idsRestName,
-		Why:   "Neighbor tables, tunnels and connections still mean the node that left: the next one with its ID gets its packets.",
+		Name: idsRestName,
+		Why: "Neighbor tables, tunnels and connections still refer to the departed node: the next node with its ID gets " +
+			"its packets.",
 		When:  fact.Always,
 		Needs: []fact.Evidence{fact.NodeIDs, fact.Blocks, fact.IDRests, fact.Records, fact.Sandboxes, fact.Disturbances},
 		Watch: func() fact.Watcher {
-			return &idRestWatcher{ids: map[string]uint32{}, resting: map[uint32]restingID{}, records: map[uint32]bool{}, blocks: map[string][]netip.Prefix{}}
+			return &idRestWatcher{ids: map[string]uint32{}, resting: map[uint32]restingID{}, records: map[uint32]bool{},
+				blocks: map[string][]netip.Prefix{}}
 		},
 	}
 }
 
-// restingID is whose an ID was and until when it is nobody's.
+// restingID is the previous node of an ID, and when its quarantine ends.
 type restingID struct {
 	node        string
 	left, until time.Duration
@@ -38,15 +40,15 @@ type restingID struct {
 type idRestWatcher struct {
 	ids     map[string]uint32
 	resting map[uint32]restingID
-	// records are the IDs that have one.
+	// records are the IDs that have a record.
 	records map[uint32]bool
-	// blocks are what each node gives addresses from, left what nodes gave addresses from that left, the oldest first.
+	// blocks are those that each node allocates from, left those of departed nodes, the oldest first.
 	blocks map[string][]netip.Prefix
 	left   []leftBlock
 	checks int64
 }
 
-// leftBlock is a block of a node that left.
+// leftBlock is a block of a departed node.
 type leftBlock struct {
 	prefix netip.Prefix
 	restingID
@@ -91,14 +93,16 @@ func (w *idRestWatcher) Observe(f *fact.Fact) error {
 		w.checks++
 		delete(w.resting, x.ID)
 		if f.At < r.until {
-			return broken(idsRestName, f.At, f.Node, "%s acts on node ID %d, %s after %s left with it, and it should rest for %s: look at who released its record, when it was claimed, and by whose clock",
+			return broken(idsRestName, f.At, f.Node,
+				"%s acts on node ID %d, %s after %s left with it, but its quarantine is %s: check which agent released its "+
+					"record, when it was claimed, and by which clock",
 				f.Node, x.ID, f.At-r.left, r.node, r.until-r.left)
 		}
 	}
 	return nil
 }
 
-// setBlocks makes the fact's blocks those of its node, of which none that it did not have may rest.
+// setBlocks replaces a node's blocks with the fact's. No new block may be in quarantine.
 func (w *idRestWatcher) setBlocks(f *fact.Fact, x fact.NodeBlocks) error {
 	had := w.blocks[f.Node]
 	now := make([]netip.Prefix, 0, len(x.Blocks))
@@ -115,7 +119,9 @@ func (w *idRestWatcher) setBlocks(f *fact.Fact, x fact.NodeBlocks) error {
 			w.checks++
 			w.left = slices.Delete(w.left, i, i+1)
 			if f.At < l.until {
-				return broken(idsRestName, f.At, f.Node, "%s gives addresses from %s, %s after %s left with %s, and that should rest for %s: look at what waits for the record of %s to be released",
+				return broken(idsRestName, f.At, f.Node,
+					"%s allocates from %s, %s after %s left with %s, but its quarantine is %s: check what waits until the record of "+
+						"%s is released",
 					f.Node, p, f.At-l.restingID.left, l.node, l.prefix, l.until-l.restingID.left, l.node)
 			}
 			break

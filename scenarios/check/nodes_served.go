@@ -10,14 +10,16 @@ import (
 
 const nodesServedName = "nodes-served"
 
-// nodesServed: no node whose pods wait is left without a block while whatever gives blocks has one to give, or while its ID says which are its own.
+// nodesServed: a node whose pods wait gets a block while the controller or cloud has a free one, or while its ID
+// defines its own blocks.
 //
-// Where blocks are given it judges the giver alone: a node that has a block and does not use it is another law's affair (grants-used), and so are
-// pods that wait although there is an address (settles).
+// Where blocks are assigned it judges only the assigning side. The law grants-used judges nodes that do not use a
+// block, and settles judges pods that wait although there is an address.
 func nodesServed() fact.Law {
 	return fact.Law{
-		Name:  nodesServedName,
-		Why:   "A node that was forgotten when it asked runs no pod until a person deletes it or restarts the controller.",
+		Name: nodesServedName,
+		Why: "If the controller forgets a node's request, the node runs no pod until an operator deletes it or restarts " +
+			"the controller.",
 		When:  fact.Settled,
 		Needs: []fact.Evidence{fact.AssignedBlocks, fact.Blocks, fact.NodeIDs, fact.FreeBlocks, fact.WaitingPods},
 		Check: checkNodesServed,
@@ -33,7 +35,9 @@ func checkNodesServed(s fact.Snapshot) (occasions int64, err error) {
 		if s.Settled && n.ByID && n.ID != 0 && n.PodSubnet.IsValid() && !n.Misfit {
 			occasions++
 			if p, without := rangeWithout(n); without {
-				return occasions, broken(nodesServedName, s.At, n.Name, "%d pods of %s wait for an address, and %s with node ID %d has no block of %s: look at what makes blocks of IDs", n.Waiting, n.Name, n.Name, n.ID, p)
+				return occasions, broken(nodesServedName, s.At, n.Name,
+					"%d pods of %s wait for an address, and %s with node ID %d has no block of %s: check how blocks are derived "+
+						"from IDs", n.Waiting, n.Name, n.Name, n.ID, p)
 			}
 		}
 		if !s.FreeBlock {
@@ -41,14 +45,15 @@ func checkNodesServed(s fact.Snapshot) (occasions int64, err error) {
 		}
 		occasions++
 		if len(n.Assigned) == 0 {
-			return occasions, broken(nodesServedName, s.At, n.Name, "%d pods of %s wait for an address and %s has no block, although there are free ones",
+			return occasions, broken(nodesServedName, s.At, n.Name,
+				"%d pods of %s wait for an address and %s has no block, although there are free ones",
 				n.Waiting, n.Name, n.Name)
 		}
 	}
 	return occasions, nil
 }
 
-// rangeWithout is a range of pods, of one family, of which a node has no block at all.
+// rangeWithout is a pod range of one family of which a node has no block.
 func rangeWithout(n *fact.NodeState) (netip.Prefix, bool) {
 	ranges := []netip.Prefix{n.PodSubnet}
 	if n.Second != nil {

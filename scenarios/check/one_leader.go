@@ -8,14 +8,14 @@ import (
 
 const oneLeaderName = "one-leader"
 
-// oneLeader: a controller asks for a change only as long as it leads for certain by its own clock, and never once a later life of its program has
-// asked for one.
+// oneLeader: a controller requests a change only while its own clock says that its lease is valid, and never after a
+// later process of its program has requested one.
 //
-// What it has asked for may arrive late all the same; grants-disjoint judges what comes of that. A snapshot has no history.
+// A request may still arrive late; grants-disjoint judges the consequences. A snapshot has no history.
 func oneLeader() fact.Law {
 	return fact.Law{
 		Name:    oneLeaderName,
-		Why:     "Two controllers that give blocks away know nothing of each other's: what keeps one range from two nodes is that one of them has stopped.",
+		Why:     "Two active controllers do not know each other's assignments and can give one block to two nodes.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.Changes},
@@ -25,7 +25,7 @@ func oneLeader() fact.Law {
 
 type leaderWatcher struct {
 	checks int64
-	// latest are the last lives that have asked for a change, by program.
+	// latest is the last process of each program that requested a change.
 	latest map[string]uint32
 }
 
@@ -39,10 +39,13 @@ func (w *leaderWatcher) Observe(f *fact.Fact) error {
 	w.checks++
 	switch latest := w.latest[x.Program]; {
 	case x.Late > 0:
-		return broken(oneLeaderName, f.At, "", "life %d of %s asks for %s %s after the time was over until which it led for certain: look at what it is told of its lease, and what waits for it",
+		return broken(oneLeaderName, f.At, "",
+			"life %d of %s requests %s %s after its lease became uncertain: check how it learns of its lease, and what waits "+
+				"for that",
 			x.Life, x.Program, x.Wanted, x.Late.Round(time.Millisecond))
 	case x.Life < latest:
-		return broken(oneLeaderName, f.At, "", "life %d of %s asks for %s, and life %d has asked for changes before: look at when the one ends and the other begins",
+		return broken(oneLeaderName, f.At, "",
+			"life %d of %s requests %s after life %d has requested changes: check when the one ends and the other begins",
 			x.Life, x.Program, x.Wanted, latest)
 	default:
 		w.latest[x.Program] = x.Life

@@ -7,8 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Goal: one-leader breaks for whoever asks for a change after its time, and for an earlier life beside a later one; not for lives that follow each
-// other, nor for two programs. Method: requests written down by hand.
+// Goal: one-leader breaks for whoever asks for a change after its time, and for an earlier life beside a later one; not
+// for lives that follow each other, nor for two programs. Method: requests written down by hand.
 func TestOneLeader(t *testing.T) {
 	ask := func(program string, life uint32, past time.Duration) fact.Fact {
 		return fact.Fact{What: fact.Changing{Program: program, Life: life, Wanted: "node-patch node-1", Late: past}}

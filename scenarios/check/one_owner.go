@@ -9,22 +9,24 @@ import (
 
 const oneOwnerName = "one-owner"
 
-// oneOwner: among sandboxes that live and were answered, and apart from that among the leases of the agents that run,
-// each address occurs once. The two are not held against each other here; add-not-forgotten does.
+// oneOwner: each address occurs once among living sandboxes whose ADD was answered, and separately once among the
+// leases of running agents. The law add-not-forgotten compares the two.
 //
-// A sandbox stops counting when its DEL is answered, or when the agent releases its address after its DEL was asked for:
-// the processes end before a runtime asks, and if the answer is lost, it asks again only a while later. A snapshot does not
-// show what was asked; before it is settled, a sandbox that its node's leases do not name does not count there.
+// A sandbox stops counting when its DEL is answered, or when the agent releases its address after its DEL was asked
+// for: the pod's processes end before the runtime sends DEL, and if the answer is lost, the runtime repeats it only
+// later. A snapshot does not show requests: in an unsettled one, a sandbox that its node's leases do not name does not
+// count.
 func oneOwner() fact.Law {
 	return fact.Law{
 		Name:    oneOwnerName,
-		Why:     "Two pods with one address receive each other's traffic, and neither they nor their peers can tell.",
+		Why:     "Two pods with one address receive each other's traffic, and neither they nor their peers can detect it.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.Leases, fact.Sandboxes},
 		Check:   checkOneOwner,
 		Watch: func() fact.Watcher {
-			return &ownerWatcher{nodes: map[string]*ownerNode{}, answered: map[netip.Addr]holder{}, leased: map[netip.Addr]holder{}}
+			return &ownerWatcher{nodes: map[string]*ownerNode{}, answered: map[netip.Addr]holder{},
+				leased: map[netip.Addr]holder{}}
 		},
 	}
 }
@@ -81,8 +83,8 @@ func checkOneOwner(s fact.Snapshot) (occasions int64, err error) {
 	return occasions, nil
 }
 
-// holder is who has an address. It counts only while its node's epoch is the one it was made in, so that a node's death
-// or its agent's end costs nothing however much it held.
+// holder is the owner of an address. It is valid only in the epoch of its node in which it was made, so that the end of
+// a node or agent costs constant time.
 type holder struct {
 	node  *ownerNode
 	owner ipam.Owner
@@ -91,7 +93,7 @@ type holder struct {
 
 type ownerNode struct {
 	name string
-	// life ends with the machine, process with the agent's.
+	// life ends with the machine, process with the agent.
 	life, process uint32
 	sandboxes     map[ipam.Owner]netip.Addr
 	// ending holds the sandboxes whose DEL was asked for.
@@ -138,7 +140,7 @@ func (w *ownerWatcher) Observe(f *fact.Fact) error {
 			}
 		}
 		for o := range n.ending { //vppdrill:unordered each by itself
-			// A release that the last life had written and not told.
+			// The previous process had written this release but not reported it.
 			if h := w.leased[n.sandboxes[o]]; h.node != n || h.epoch != n.process || h.owner != o {
 				w.end(n, o)
 			}
@@ -153,7 +155,7 @@ func (w *ownerWatcher) Observe(f *fact.Fact) error {
 	return nil
 }
 
-// end: the sandbox needs its address no more.
+// end: the sandbox no longer needs its address.
 func (w *ownerWatcher) end(n *ownerNode, o ipam.Owner) {
 	delete(n.ending, o)
 	if addr, ok := n.sandboxes[o]; ok {
@@ -205,7 +207,7 @@ func (w *ownerWatcher) node(name string) *ownerNode {
 	return n
 }
 
-// free forgets addr's holder if that is still o on n; somebody else's claim, already reported, stays.
+// free forgets addr's holder if that is still o on n. Another owner's claim, already reported, stays.
 func free(m map[netip.Addr]holder, addr netip.Addr, n *ownerNode, o ipam.Owner) {
 	if h, ok := m[addr]; ok && h.node == n && h.owner == o {
 		delete(m, addr)

@@ -7,14 +7,15 @@ import (
 
 const oneSandboxName = "one-sandbox"
 
-// oneSandbox: a pod's next sandbox gets its address when the agent has let go of the one before, on the same node: whatever order the
-// runtime sends DEL and ADD in. Pods of one name and different UIDs are different pods.
+// oneSandbox: a pod's new sandbox gets an address only after the agent has released the address of the pod's previous
+// sandbox on the node, in whatever order the runtime sends DEL and ADD. Pods with one name and different UIDs are
+// different pods.
 //
-// Which pod a sandbox is for is told by its ADD. A snapshot shows two sandboxes of one pod only in between.
+// A sandbox's ADD names its pod. Settled snapshots never show two sandboxes of one pod, so only runs are judged.
 func oneSandbox() fact.Law {
 	return fact.Law{
 		Name:    oneSandboxName,
-		Why:     "A pod with two addresses holds one of them for nobody, and packets to it go to a dead sandbox.",
+		Why:     "A pod with two addresses leaks one of them, and packets to it go to a dead sandbox.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.Leases, fact.Sandboxes},
@@ -22,12 +23,12 @@ func oneSandbox() fact.Law {
 	}
 }
 
-// podInterface is what a node has at most one sandbox for.
+// podInterface identifies what a node has at most one sandbox for.
 type podInterface struct{ pod, uid, ifName string }
 
-// podSandboxes are one node's. What is asked for and leased by nobody is forgotten with the answer's end: it costs a map entry.
+// podSandboxes are the sandboxes of one node. A request without a lease is forgotten when its sandbox ends.
 type podSandboxes struct {
-	// of is whose a sandbox is, leased the sandbox of each pod that has an address.
+	// of is the pod of each sandbox, leased the sandbox of each pod that has an address.
 	of     map[ipam.Owner]podInterface
 	leased map[podInterface]ipam.Owner
 }
@@ -62,7 +63,8 @@ func (w *sandboxWatcher) Observe(f *fact.Fact) error {
 		before, had := n.leased[p]
 		n.leased[p] = x.Owner
 		if had && before != x.Owner {
-			return broken(oneSandboxName, f.At, f.Node, "%s gets %s for %s while %s of the same pod still holds its address: look at how sandboxes of one pod are told to belong together",
+			return broken(oneSandboxName, f.At, f.Node,
+				"%s gets %s for %s while %s of the same pod still holds its address: check how sandboxes of one pod are matched",
 				x.Owner, x.Addr, p.pod, before)
 		}
 	case fact.Released:

@@ -10,13 +10,14 @@ import (
 
 const packetsFitName = "packets-fit"
 
-// packetsFit: every device of a link between VPP and Linux, a pod's or the host's, has the same MTU; all of these links have the
-// same; and the NICs carry packets of that size between the nodes, with what a tunnel puts around them, in one piece. That they
-// then arrive with DF set, everywhere, is for reachable to prove.
+// packetsFit: every device of a link between VPP and Linux, a pod's or the host's, has the same MTU; all of these links
+// have the same; and the NICs carry packets of that size between the nodes, with what a tunnel puts around them, in one
+// piece. The law reachable proves that such packets then arrive everywhere with DF set.
 func packetsFit() fact.Law {
 	return fact.Law{
-		Name:    packetsFitName,
-		Why:     "Where MTUs differ, short packets pass and long ones are lost: connections open, and hang with their first full segment.",
+		Name: packetsFitName,
+		Why: "Where MTUs differ, short packets pass and long ones are lost: connections open and hang at their first " +
+			"full segment.",
 		When:    fact.Settled,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.Sandboxes, fact.NodeIDs, fact.VPPTables, fact.LinuxTables},
@@ -56,7 +57,7 @@ type fit struct {
 // linkSide is the Linux side of a link.
 type linkSide struct {
 	n *fact.NodeState
-	// who is "the host" or a pod; addr what it is reached by.
+	// who is "the host" or a pod; addr its address.
 	who, netns, device string
 	addr               netip.Addr
 }
@@ -70,7 +71,7 @@ func (l linkSide) from() walk.Point {
 	return walk.FromPod(l.n.Name, l.netns)
 }
 
-// links compares what connects a node's host and pods with VPP.
+// links checks the links between VPP and a node's host and pods.
 func (f *fit) links(n *fact.NodeState) error {
 	if n.HostLinux.IsValid() {
 		if err := f.link(linkSide{n: n, who: "the host", addr: n.HostLinux}); err != nil {
@@ -87,7 +88,8 @@ func (f *fit) links(n *fact.NodeState) error {
 	return nil
 }
 
-// link compares one link's devices with each other and with other links. Where it does not lead to VPP, reachable says so.
+// link compares one link's devices with each other and with other links. Where it does not lead to VPP, reachable says
+// so.
 func (f *fit) link(side linkSide) error {
 	n := side.n
 	name, ok := n.Linux.Local(side.netns, side.addr)
@@ -115,8 +117,8 @@ func (f *fit) link(side linkSide) error {
 	return nil
 }
 
-// mismatch is the violation that two devices of one link take packets of different sizes, with what becomes of one that only one
-// of them takes: into the namespace, or else out of it.
+// mismatch is the violation that two devices of one link have different MTUs. It shows the fate of a packet that fits
+// only one of them: into the namespace, or else out of it.
 func (f *fit) mismatch(side linkSide, a, b walk.LinkEnd, size uint32) error {
 	n := side.n
 	packet := walk.Packet{Dst: side.addr, Size: int(size), Whole: true}
@@ -125,7 +127,8 @@ func (f *fit) mismatch(side linkSide, a, b walk.LinkEnd, size uint32) error {
 		packet.Dst = n.Address.Addr()
 		way, out = "from it to VPP", f.w.Outcome(side.from(), packet)
 	}
-	v := broken(packetsFitName, f.s.At, n.Name, "the link of %s has two MTUs: %s %d, %s %d; a packet of %d bytes with DF %s is %s",
+	v := broken(packetsFitName, f.s.At, n.Name,
+		"the link of %s has two MTUs: %s %d, %s %d; a packet of %d bytes with DF %s is %s",
 		side, device(a), a.MTU, device(b), b.MTU, size, way, out)
 	show(v, f.w.Path())
 	return v
@@ -138,20 +141,21 @@ func device(e walk.LinkEnd) string {
 	return e.Name
 }
 
-// differ is the violation that two links have MTUs of their own, with what becomes of a packet of the longer one's.
+// differ is the violation that two links have different MTUs. It shows the fate of a packet of the larger size.
 func (f *fit) differ(side linkSide, mtu uint32) error {
 	from, to, size := f.first, side, f.mtu
 	if mtu > size {
 		from, to, size = side, f.first, mtu
 	}
 	out := f.w.Outcome(from.from(), walk.Packet{Dst: to.addr, Size: int(size), Whole: true})
-	v := broken(packetsFitName, f.s.At, side.n.Name, "%s of %s has MTU %d, %s of %s has %d; a packet of %d bytes with DF from %s to %s is %s",
+	v := broken(packetsFitName, f.s.At, side.n.Name,
+		"%s of %s has MTU %d, %s of %s has %d; a packet of %d bytes with DF from %s to %s is %s",
 		side.device, side, mtu, f.first.device, f.first, f.mtu, size, from, to, out)
 	show(v, f.w.Path())
 	return v
 }
 
-// nic sees that the node's NIC carries what the links hand to other nodes.
+// nic checks that the node's NIC carries the packets that the links send to other nodes.
 func (f *fit) nic(n *fact.NodeState) error {
 	to := f.elsewhere(n)
 	ifc, carries, ok := f.w.NIC(n.Name, n.Address.Addr())
@@ -176,13 +180,14 @@ func (f *fit) nic(n *fact.NodeState) error {
 		from, packet.Dst, packet.Size = walk.FromTable(n.Name, n.PodTable), a, int(f.mtu)
 	}
 	out := f.w.Outcome(from, packet)
-	v := broken(packetsFitName, f.s.At, n.Name, "%s of %s has MTU %d, and nodes send each other packets of %d bytes, %d of %s of %s%s; one with DF to %s is %s",
+	v := broken(packetsFitName, f.s.At, n.Name,
+		"%s of %s has MTU %d, but nodes send each other packets of %d bytes (%d of %s of %s%s); one with DF to %s is %s",
 		ifc.Name, n.Name, limit, need, f.mtu, f.first.device, f.first, more, to.Name, out)
 	show(v, f.w.Path())
 	return v
 }
 
-// elsewhere is another node that has an address and runs, nil for none.
+// elsewhere is another running node with an address, or nil.
 func (f *fit) elsewhere(n *fact.NodeState) *fact.NodeState {
 	for i := range f.s.Nodes {
 		if m := &f.s.Nodes[i]; m != n && lives(m) && m.Address.IsValid() {
@@ -192,7 +197,7 @@ func (f *fit) elsewhere(n *fact.NodeState) *fact.NodeState {
 	return nil
 }
 
-// behind is an address that the way between nodes leads to: a pod's, or else the host's; the zero Addr where there is none.
+// behind is an address that other nodes reach on this node: a pod's, or else the host's, or the zero Addr.
 func behind(n *fact.NodeState) netip.Addr {
 	for p := range n.Pods {
 		if a := n.Pods[p].Addr; a.IsValid() {

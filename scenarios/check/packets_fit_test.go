@@ -46,10 +46,10 @@ func TestPacketsFitNamesBothEnds(t *testing.T) {
 			"eth0 of default/web-2-0 on node-2 has MTU 1500, vpp1 of the host on node-1 has 1450; a packet of 1500 bytes with DF from default/web-2-0 on node-2 " +
 				"to the host on node-1 is dropped on node-2: GigabitEthernet0/8/0 has an MTU of 1500 bytes, the packet has 1550: the NIC does not send it"},
 		{"what the NIC carries", func(a, _ *clustertest.Node) { a.VPP.Ifaces[clustertest.IfaceNIC].LinkMTU = 1450 },
-			"GigabitEthernet0/8/0 of node-1 has MTU 1450, and nodes send each other packets of 1500 bytes, 1450 of vpp1 of the host on node-1 and 50 of VXLAN; " +
+			"GigabitEthernet0/8/0 of node-1 has MTU 1450, but nodes send each other packets of 1500 bytes (1450 of vpp1 of the host on node-1 and 50 of VXLAN); " +
 				"one with DF to node-2 is dropped on node-1: GigabitEthernet0/8/0 has an MTU of 1450 bytes, the packet has 1500: the NIC does not send it"},
 		{"VPP's MTU of the NIC", func(_, b *clustertest.Node) { b.VPP.Ifaces[clustertest.IfaceNIC].MTU = 1450 },
-			"GigabitEthernet0/8/0 of node-2 has MTU 1450, and nodes send each other packets of 1500 bytes, 1450 of vpp1 of the host on node-1 and 50 of VXLAN; " +
+			"GigabitEthernet0/8/0 of node-2 has MTU 1450, but nodes send each other packets of 1500 bytes (1450 of vpp1 of the host on node-1 and 50 of VXLAN); " +
 				"one with DF to node-1 is delivered on node-1 to netns /run/netns/1-0, in fragments"},
 	} {
 		c := newCluster(clustertest.Config{Veth: true}, 2, 1)

@@ -10,12 +10,13 @@ import (
 
 const podsServedName = "pods-served"
 
-// podsServed: no pod waits for an address while its node has one that is nobody's and does not rest. It is counted from the node's blocks
-// and leases, not asked of the allocator.
+// podsServed: no pod waits for an address while its node has a free one that is not cooling down. Free addresses are
+// computed from the node's blocks and leases; the allocator is not asked.
 func podsServed() fact.Law {
 	return fact.Law{
-		Name:  podsServedName,
-		Why:   "An address that the allocator has forgotten is lost until the agent restarts, and pods wait beside it.",
+		Name: podsServedName,
+		Why: "An address that the allocator has forgotten is lost until the agent restarts, and pods wait although it is " +
+			"free.",
 		When:  fact.Settled,
 		Needs: []fact.Evidence{fact.WaitingPods, fact.Leases, fact.Blocks, fact.FullNodes},
 		Check: checkPodsServed,
@@ -33,15 +34,17 @@ func checkPodsServed(s fact.Snapshot) (occasions int64, err error) {
 		}
 		occasions++
 		if free, ok := freeAddress(n); ok {
-			return occasions, broken(podsServedName, s.At, n.Name, "%d pods of %s wait for an address, and %s is nobody's and does not rest: look at what the allocator takes for used",
+			return occasions, broken(podsServedName, s.At, n.Name,
+				"%d pods of %s wait for an address, but %s is free and not cooling down: check which addresses the allocator "+
+					"considers used",
 				n.Waiting, n.Name, free)
 		}
 	}
 	return occasions, nil
 }
 
-// freeAddress is one that the node could give, the first. In a cluster of two families a pod gets one of each, so that none counts as long
-// as the other family has none.
+// freeAddress is the first address that the node could allocate. With two families a pod gets one of each, so an
+// address counts only if the other family has a free one too.
 func freeAddress(n *fact.NodeState) (netip.Addr, bool) {
 	if n.Second == nil {
 		return freeOf(n, func(netip.Prefix) bool { return true }, false)
@@ -55,7 +58,8 @@ func freeAddress(n *fact.NodeState) (netip.Addr, bool) {
 	return freeOf(n, of(false), true)
 }
 
-// freeOf is freeAddress among some of the node's blocks. One that is too large to look at everything in it counts where large does.
+// freeOf is freeAddress among some of the node's blocks. A block that is too large to search counts as free if large is
+// set.
 func freeOf(n *fact.NodeState, some func(netip.Prefix) bool, large bool) (netip.Addr, bool) {
 	taken := map[netip.Addr]bool{}
 	for l := range n.Leases() {

@@ -6,11 +6,13 @@ import (
 
 const programsSurviveName = "programs-survive"
 
-// programsSurvive: no agent, controller or operator dies of what it was told. Those that a scenario or a fault kills are not meant.
+// programsSurvive: no agent, controller or operator crashes on its input. Programs that a scenario or a fault kills are
+// not judged.
 func programsSurvive() fact.Law {
 	return fact.Law{
-		Name:    programsSurviveName,
-		Why:     "A program that dies of what it was told is told the same again after each restart, and its node gets no more pods.",
+		Name: programsSurviveName,
+		Why: "A program that crashes on its input gets the same input after each restart: it crash-loops, and its node " +
+			"gets no more pods.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.ProgramLives},
@@ -18,7 +20,7 @@ func programsSurvive() fact.Law {
 	}
 }
 
-// programWatcher counts lives of agents.
+// programWatcher counts agent starts.
 type programWatcher struct{ lives int64 }
 
 func (w *programWatcher) Checks() int64 { return w.lives }

@@ -10,19 +10,18 @@ import (
 
 const quietRestartName = "quiet-restart"
 
-// quietWindow is how long after its start an agent is watched: longer than the dumps of a node in a mesh of a thousand
-// take, and than the first answers of API server and store.
+// quietWindow is how long an agent is watched after its start. That is longer than the dumps of a node in a mesh of a
+// thousand, and than the first replies of API server and store.
 const quietWindow = 2 * time.Second
 
-// quietRestart: after a clean stop, the next life of the agent writes nothing in its first moments, unless something
-// happens that may change what the node should look like. Whatever may do that ends the watch, rather than being
-// weighed: a pod that comes or goes on the node, a node ID or blocks that change anywhere, a node that leaves, and any
-// kind of fact that this law does not know. Facts that only repeat what is known (an agent telling its ID and blocks
-// after its start) change nothing.
+// quietRestart: after a clean stop, the restarted agent writes nothing in its first moments, unless the node's desired
+// state may have changed. Anything that may change it ends the watch: a pod that comes or goes on the node, a node ID
+// or blocks that change anywhere, a node that leaves, and any kind of fact that this law does not know. Facts that
+// repeat known state (an agent reports its ID and blocks after its start) do not end the watch.
 func quietRestart() fact.Law {
 	return fact.Law{
 		Name:  quietRestartName,
-		Why:   "A restart that rewrites a right dataplane interrupts every pod of the node on each upgrade of the agent.",
+		Why:   "An agent that rewrites a correct dataplane at its start interrupts every pod of the node on each upgrade.",
 		When:  fact.Always,
 		Needs: []fact.Evidence{fact.CleanStops, fact.Disturbances},
 		Watch: func() fact.Watcher { return &quietWatcher{nodes: map[string]*quietNode{}} },
@@ -30,7 +29,7 @@ func quietRestart() fact.Law {
 }
 
 type quietNode struct {
-	// armed: stopped clean and undisturbed since; up: started again, at since.
+	// armed: stopped cleanly and undisturbed since then; up: started again, at since.
 	armed, up bool
 	since     time.Duration
 	id        uint32
@@ -39,7 +38,7 @@ type quietNode struct {
 
 type quietWatcher struct {
 	nodes map[string]*quietNode
-	// armed counts armed nodes, so that writes cost nothing while there are none.
+	// armed counts armed nodes, so that writes cost nothing while it is 0.
 	armed  int
 	checks int64
 }
@@ -86,9 +85,12 @@ func (w *quietWatcher) Observe(f *fact.Fact) error {
 	case fact.NodeGone:
 		w.disarmAll()
 		delete(w.nodes, f.Node)
-	case fact.Addressed, fact.Removed, fact.RecordChange: // what is written is told as VPPWrite, and by whom it may be caused above
-	case fact.CallRefused, fact.Abandoned, fact.Slow, fact.Changing, fact.Range, fact.SavedLease, fact.SavedRelease, fact.SavedNodeID, fact.SavedAll, fact.Hooked, fact.Configured, fact.Quiet, fact.Counted: // what was counted happened before
-	default: // Disturbed, and what later versions add
+	case fact.Addressed, fact.Removed, fact.RecordChange:
+		// the write itself is a VPPWrite, and its possible causes are above
+	case fact.CallRefused, fact.Abandoned, fact.Slow, fact.Changing, fact.Range, fact.SavedLease, fact.SavedRelease,
+		fact.SavedNodeID, fact.SavedAll, fact.Hooked, fact.Configured, fact.Quiet, fact.Counted:
+		// counts are of earlier requests
+	default: // Disturbed, and kinds that later versions add
 		w.disarmAll()
 	}
 	return nil

@@ -6,13 +6,15 @@ import (
 
 const rangesCountedName = "ranges-counted"
 
-// rangesCounted: what carves nodes' blocks from ranges counts those as taken that nodes' objects show or services reserve, and no others.
+// rangesCounted: a controller that cuts nodes' blocks from ranges counts exactly those blocks as taken that node
+// objects show or services reserve.
 //
-// It is judged in a cluster at rest, in which the controller has heard of everything.
+// It is judged in a settled cluster, where the controller has seen every change.
 func rangesCounted() fact.Law {
 	return fact.Law{
-		Name:  rangesCountedName,
-		Why:   "A block that is counted after its node has gone is lost until somebody restarts the controller, and one that is not counted is given to a second node.",
+		Name: rangesCountedName,
+		Why: "A block that stays counted after its node has gone is lost until the controller restarts, and a block that " +
+			"is not counted is given to a second node.",
 		When:  fact.Settled,
 		Needs: []fact.Evidence{fact.RangeCounts},
 		Check: checkRangesCounted,
@@ -28,11 +30,12 @@ func checkRangesCounted(s fact.Snapshot) (occasions int64, err error) {
 		if r.Counted == r.Shown {
 			continue
 		}
-		look := "what it was told of nodes that have gone, and what it did then"
+		look := "how it handled notifications of departed nodes"
 		if r.Counted < r.Shown {
-			look = "what it made of the nodes that it was told of"
+			look = "how it handled the nodes that it was notified of"
 		}
-		return occasions, broken(rangesCountedName, s.At, r.Program, "%s counts %d blocks of %s as taken, and nodes and services have %d: look at %s",
+		return occasions, broken(rangesCountedName, s.At, r.Program,
+			"%s counts %d blocks of %s as taken, but nodes and services have %d: check %s",
 			r.Program, r.Counted, r.Range, r.Shown, look)
 	}
 	return occasions, nil

@@ -7,41 +7,43 @@ import (
 
 const reachableName = "reachable"
 
-// reachable: whoever the design promises a way has it, and back:
+// reachable: every path that the design promises exists, in both directions:
 //
-//   - Every answered pod reaches every other one, VPP by way of its gateway, every node's address, every node's Linux side (its end
-//     of the link to VPP and its management addresses), and whoever else is on the network between the nodes.
+//   - Every answered pod reaches every other one, VPP at its gateway, every node's address, every node's Linux side
+//     (its end of the link to VPP and its management addresses), and other machines on the network between the nodes.
 //   - Every host reaches every pod.
-//   - What comes to a node's NIC, from another node or from outside of the cluster, reaches all of that through it.
-//   - What any of them sends to an address of the pods' that nobody holds is dropped.
+//   - Packets to a node's NIC, from another node or from outside of the cluster, reach all of these.
+//   - Packets to an unassigned pod address are dropped.
 //
-// A packet's way is a chain of lookups, and what happens between two of them depends on the destination only through
-// the routes that it meets. So the pairs fall into classes, and the law proves all of them with few walks:
+// A packet's path is a chain of lookups. Between two lookups the path depends on the destination only through the
+// matching routes. So the pairs fall into classes, and the law proves all of them with few walks:
 //
-//   - Egress. A namespace, a pod's or the host's, has a handful of routes; the destinations between two route boundaries leave
-//     alike. One step per namespace and such range shows that everything it sends is looked up next in one table of its node.
-//   - Transit. The boundaries of all prefixes in a table cut the ascending list of destinations into ranges that the table treats
-//     alike. One step per next hop, or per range where a route names none, shows the node, and the table there, where that range is
-//     looked up next. A range that is looked up in another table of the node ends as well as that one's.
-//   - Delivery. Each address is walked from a table of its own node to where it belongs.
+//   - Egress. A pod's or host's namespace has a handful of routes. All destinations between two route boundaries leave
+//     alike. One step per namespace and range shows that all its packets are looked up next in one table of its node.
+//   - Transit. The boundaries of all prefixes in a table cut the ascending list of destinations into ranges that the
+//     table treats alike. One step per next hop, or per range where a route names none, shows the node and table of the
+//     range's next lookup. A range with a lookup in another table of the node shares that table's result.
+//   - Delivery. Each address is walked from a table of its own node to its owner.
 //
-// The way from pod p to pod q is p's egress, followed by the transit of the range that q lies in, followed by q's
+// The path from pod p to pod q is p's egress, followed by the transit of the range that q lies in, followed by q's
 // delivery where the transit ended: if all three hold, the pair holds, and each was checked once for all pairs that
 // share it. Wherever a part does not have this shape (a step that looked at the destination itself, a transit that ends
 // at a third node, a namespace whose routes part ways) every pair concerned is walked.
 //
-// All packets have the size of the smallest MTU of any pod or host, and DF: packets-fit sees to it that there is one MTU.
+// All packets have the size of the smallest MTU of any pod or host, and DF: the law packets-fit ensures that there is
+// one MTU.
 //
 // Boundaries come from VPP's API routes, interface addresses and static neighbors; a table entry that comes from
-// neither of them (a learned neighbor's, NAT's) is seen only where a range happens to be represented by it.
+// neither of them (a learned neighbor's, NAT's) is seen only if it happens to represent a range.
 func reachable() fact.Law {
 	return fact.Law{
 		Name:    reachableName,
-		Why:     "Kubernetes promises every pod a way to every other pod and to all nodes, and applications take the promise for granted.",
+		Why:     "Kubernetes promises every pod a path to every other pod and to all nodes, and applications rely on it.",
 		When:    fact.Settled,
 		Foreign: true,
-		Needs:   []fact.Evidence{fact.Sandboxes, fact.NodeIDs, fact.Management, fact.Blocks, fact.VPPTables, fact.LinuxTables},
-		Check:   checkReachable,
+		Needs: []fact.Evidence{fact.Sandboxes, fact.NodeIDs, fact.Management, fact.Blocks, fact.VPPTables,
+			fact.LinuxTables},
+		Check: checkReachable,
 	}
 }
 

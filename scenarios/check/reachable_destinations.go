@@ -8,41 +8,41 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// destination is an address that packets are sent to.
+// destination is an address that receives packets.
 type destination struct {
 	addr netip.Addr
-	// home is the index of the node that it belongs to, -1 for none.
+	// home is the index of its node, or -1.
 	home int32
-	// pod is the index of toPod there.
+	// pod is the index of a toPod destination there.
 	pod  int32
 	kind destinationKind
 }
 
-// destinationKind is whose an address is. The bits make sets.
+// destinationKind is the kind of an address's owner. The bits make sets.
 type destinationKind uint8
 
-// Kinds of destinations. Service addresses will be one more: what they are translated to decides where their packets end.
+// Kinds of destinations. Service addresses are none: services-reached judges them.
 const (
-	// toPod is an answered pod's address, toFree one of the pods' ranges that nobody holds.
+	// toPod is an answered pod's address, toFree an unassigned address of the pods' ranges.
 	toPod destinationKind = 1 << iota
 	toFree
 	// toHost is an address of a node's Linux side: its end of the link to VPP, or one of its management network.
 	toHost
-	// toVPP is a node's address, which its VPP has.
+	// toVPP is a node's address on its VPP.
 	toVPP
-	// toOutside is an address of the network between the nodes that none of them has.
+	// toOutside is an address of the network between the nodes that belongs to no node.
 	toOutside
 
 	everything = toPod | toFree | toHost | toVPP | toOutside
 )
 
-// destinations is whatever packets are sent to in a cluster, in ascending order.
+// destinations are all destinations in a cluster, in ascending order.
 type destinations struct {
 	list []destination
 	keys []key
-	// podSubnets are the cluster-wide pod subnets that agents act on.
+	// podSubnets are the cluster-wide pod subnets that agents use.
 	podSubnets []netip.Prefix
-	// last is where the previous search ended: prefixes come in ascending order more often than not.
+	// last is the end of the previous search: prefixes mostly come in ascending order.
 	last int
 }
 
@@ -62,15 +62,15 @@ func bounds(p netip.Prefix) (first, last key) {
 	if p.Addr().Is4() {
 		bits += 96
 	}
-	// Shifts by 64 and more give 0, which is what is wanted.
+	// Shifts by 64 and more give 0, as needed here.
 	mask := key{^(^uint64(0) >> min(bits, 64)), ^(^uint64(0) >> max(bits-64, 0))}
 	first = keyOf(p.Addr())
 	first.hi, first.lo = first.hi&mask.hi, first.lo&mask.lo
 	return first, key{first.hi | ^mask.hi, first.lo | ^mask.lo}
 }
 
-// collect gathers the destinations of the nodes that live. Two pods with one address are an error: one of them is
-// unreachable. Of others with one address, the first is taken.
+// collect gathers the destinations of live nodes. Two pods with one address are an error, because one of them is
+// unreachable. Of other duplicates, the first is taken.
 func collect(s fact.Snapshot) (*destinations, error) {
 	d := &destinations{}
 	for i := range s.Nodes {
@@ -96,7 +96,7 @@ func collect(s fact.Snapshot) (*destinations, error) {
 	}
 	d.addFree(s)
 	d.addOutside(s)
-	// A pod before a node or a free address that is not so free after all.
+	// A pod comes before a node or a free address that is not free after all.
 	slices.SortStableFunc(d.list, func(a, b destination) int { return a.addr.Compare(b.addr) })
 	kept := d.list[:0]
 	for _, x := range d.list {
@@ -118,7 +118,8 @@ func collect(s fact.Snapshot) (*destinations, error) {
 	return d, nil
 }
 
-// addNode adds a node's own addresses. What its Linux side has is reached through VPP only where the two are joined.
+// addNode adds a node's own addresses. Addresses of its Linux side are reached through VPP only where the two are
+// joined.
 func (d *destinations) addNode(n *fact.NodeState, i int32) {
 	if a := n.Address.Addr(); a.IsValid() {
 		d.list = append(d.list, destination{addr: a, home: i, kind: toVPP})
@@ -140,13 +141,13 @@ func (d *destinations) addNode(n *fact.NodeState, i int32) {
 	}
 }
 
-// ofPods reports whether an address lies in a range of the pods. A management network there is a mistake of the plan, which the plan's
-// lint tells of: nobody can say whose such an address is.
+// ofPods reports whether an address lies in a range of the pods. A management network there is an error in the address
+// plan, which the plan's lint reports: the owner of such an address is ambiguous.
 func (d *destinations) ofPods(a netip.Addr) bool {
 	return slices.ContainsFunc(d.podSubnets, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// addOutside picks an address in each network between the nodes that no node has: that of a router or another machine there.
+// addOutside picks, in each network between the nodes, an address that no node has: a router's or another machine's.
 func (d *destinations) addOutside(s fact.Snapshot) {
 	var networks []netip.Prefix
 	for i := range s.Nodes {
@@ -172,7 +173,7 @@ func (d *destinations) addOutside(s fact.Snapshot) {
 	}
 }
 
-// addFree picks an address that nobody holds in each block, and one of each pod subnet that lies in no block.
+// addFree picks an unassigned address in each block, and one of each pod subnet that lies in no block.
 func (d *destinations) addFree(s fact.Snapshot) {
 	used := map[netip.Addr]bool{}
 	for i := range s.Nodes {
@@ -210,7 +211,7 @@ func (d *destinations) addFree(s fact.Snapshot) {
 	}
 }
 
-// beforeLast is the highest address of a subnet that is no broadcast address; the zero Addr when there is none.
+// beforeLast is the highest address of a subnet that is no broadcast address, or the zero Addr.
 func beforeLast(p netip.Prefix) netip.Addr {
 	if p.IsSingleIP() {
 		return netip.Addr{}
@@ -238,7 +239,7 @@ func inSomeBlock(s fact.Snapshot, a netip.Addr) bool {
 	return false
 }
 
-// span returns which destinations, from lo up to but without hi, lie in a prefix.
+// span returns the destinations in a prefix: from lo up to, excluding, hi.
 func (d *destinations) span(p netip.Prefix) (lo, hi int) {
 	if !p.IsValid() {
 		return 0, 0

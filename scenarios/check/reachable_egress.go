@@ -6,7 +6,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// gateway sees that VPP takes what a pod sends to its gateway: whether the gateway is an address that answers depends on the
+// gateway checks that VPP accepts a pod's packets to its gateway. Whether the gateway address answers depends on the
 // wiring.
 func (p *proof) gateway(i int, ps *fact.PodState, from witness) error {
 	if !ps.Gateway.IsValid() {
@@ -18,7 +18,7 @@ func (p *proof) gateway(i int, ps *fact.PodState, from witness) error {
 	return nil
 }
 
-// egress finds the table that a namespace's packets come into, and judges what does not get there.
+// egress finds the table that a namespace's packets enter, and judges packets that do not get there.
 func (p *proof) egress(i int, from witness) error {
 	n := &p.s.Nodes[i]
 	self, _ := p.dests.span(single(from.addr))
@@ -48,7 +48,7 @@ func (p *proof) egress(i int, from witness) error {
 	return nil
 }
 
-// promised narrows a range of destinations to what begins and ends with one that the sender is promised a way to.
+// promised narrows a range to begin and end with a destination that the sender is promised a path to.
 func (p *proof) promised(from witness, lo, hi int) (int, int) {
 	for lo < hi && p.dests.list[lo].kind&from.kinds == 0 {
 		lo++
@@ -59,7 +59,7 @@ func (p *proof) promised(from witness, lo, hi int) (int, int) {
 	return lo, hi
 }
 
-// enter notes who sends into a table. Two pods are enough: who tries to reach itself needs another witness.
+// enter records a sender into a table. Two pods are enough: for a pod's own address the other one is the witness.
 func (p *proof) enter(table uint32, from witness) {
 	at := slices.IndexFunc(p.entries, func(e entry) bool { return e.table == table })
 	if at < 0 {
@@ -105,7 +105,7 @@ func (p *proof) namespaceCuts(n *fact.NodeState, from witness) []int {
 	return p.few
 }
 
-// each walks from a namespace to each destination of a range that it is promised a way to.
+// each walks from a namespace to each promised destination of a range.
 func (p *proof) each(i int, from witness, lo, hi int) error {
 	for j := lo; j < hi; j++ {
 		d := &p.dests.list[j]

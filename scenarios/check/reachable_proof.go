@@ -7,7 +7,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
-// The tables that deliveries are proved from.
+// The tables from which deliveries are proved.
 const (
 	slotPod = iota
 	slotMain
@@ -15,8 +15,7 @@ const (
 )
 
 const (
-	// deliveryHopsMax is how many hops a delivery may take to be put behind an egress and a transit without a look at the
-	// TTL.
+	// deliveryHopsMax is how many hops a delivery may take after an egress and a transit without a check of the TTL.
 	deliveryHopsMax = 32
 	// lookupsMax is how often VPP looks up a packet in a row (MAX_LUKPS_PER_PACKET, vnet/dpo/lookup_dpo.c, VPP 25.10).
 	lookupsMax = 4
@@ -27,20 +26,20 @@ type proof struct {
 	w     *walk.Walker
 	dests *destinations
 	nodes map[string]int32
-	// delivered remembers of each destination whether its own node's tables treat it right: a pod's is delivered, a free
-	// one dropped.
+	// delivered caches for each destination whether its own node's tables treat it right: a pod's address is delivered to,
+	// a free one dropped.
 	delivered [slots][]verdict
-	// entries are the tables of the node at hand that packets come into.
+	// entries are the tables of the current node that packets enter.
 	entries []entry
-	// depths are scratch, for tables that are looked up in tables.
+	// depths are scratch for tables reached from tables.
 	depths []*scratch
 	few    []int
-	cutBy  []int // of the node at hand, empty where nobody has asked
-	// size is that of the packets, in bytes: what every pod and host can send; 0 where nobody can tell.
+	cutBy  []int // of the current node, empty until needed
+	// size is the packet size in bytes that every pod and host can send, or 0 if unknown.
 	size int
 }
 
-// verdict is whether something has been seen to be right.
+// verdict is the cached result of a proof.
 type verdict uint8
 
 const (
@@ -49,35 +48,35 @@ const (
 	seenWrong
 )
 
-// entry is a table that packets come into: who sends them, and what is known of it.
+// entry is a table that packets enter: its senders, and the results so far.
 type entry struct {
 	table uint32
-	// senders are two pods at most, and whoever else there is.
+	// senders are at most two pods, and all other senders.
 	senders []witness
 	pods    int
-	// kinds is what some of the senders may send to.
+	// kinds are the destinations that some of the senders may send to.
 	kinds destinationKind
-	// begun and proved: whatever comes in, to any of kinds, ends well. lookups is how many the node then makes in a row, at the most.
+	// begun and proved: every packet to any of kinds ends well. lookups is the longest chain of lookups in the node.
 	begun, proved bool
 	lookups       int
 }
 
-// witness is somebody whose packets come into a table.
+// witness is a sender whose packets enter a table.
 type witness struct {
 	from walk.Point
-	// who is for people; addr its own address, to which it sends nothing.
+	// who is its name in messages; addr its own address, to which it sends nothing.
 	who  string
 	addr netip.Addr
-	// kinds is what it is promised a way to.
+	// kinds are the destinations that it is promised a path to.
 	kinds destinationKind
 }
 
-// packet is one of that size that nobody may fragment.
+// packet has that size and DF set.
 func (p *proof) packet(to netip.Addr) walk.Packet {
 	return walk.Packet{Dst: to, Size: p.size, Whole: true}
 }
 
-// sizes finds the longest packet that all pods and hosts can send: the smallest MTU of what they send out of.
+// sizes finds the longest packet that all pods and hosts can send: the smallest MTU of their outgoing links.
 func (p *proof) sizes() {
 	least := func(n *fact.NodeState, netns string, a netip.Addr) {
 		if name, ok := n.Linux.Local(netns, a); ok {
@@ -102,7 +101,7 @@ func (p *proof) sizes() {
 	}
 }
 
-// right judges where a packet for destination j ended that began on node i.
+// right judges the end of a packet's path from node i to destination j.
 func (p *proof) right(i, j int, out walk.Outcome) bool {
 	d := &p.dests.list[j]
 	switch d.kind {
@@ -123,7 +122,7 @@ func (p *proof) right(i, j int, out walk.Outcome) bool {
 	panic("check: unknown destination")
 }
 
-// arrives reports whether destination j, looked up next in a table of node i, is known to end well.
+// arrives reports whether a packet to destination j, next looked up in a table of node i, is known to end well.
 func (p *proof) arrives(j int, i int32, table uint32) bool {
 	if p.dests.list[j].home != i || i < 0 {
 		return false
@@ -146,7 +145,7 @@ func (p *proof) arrives(j int, i int32, table uint32) bool {
 	return p.delivered[slot][j] == seenRight
 }
 
-// node proves everything that pods and host of node i send, and what comes to its NIC.
+// node proves all packets that pods and host of node i send, and packets to its NIC.
 func (p *proof) node(i int) error {
 	n := &p.s.Nodes[i]
 	p.entries, p.cutBy = p.entries[:0], p.cutBy[:0]
@@ -155,10 +154,11 @@ func (p *proof) node(i int) error {
 		if n.Address.Addr().Is6() {
 			from.Table = nic.Table6
 		}
-		p.enter(from.Table, witness{from: from, who: "what comes to " + nic.Name + " of " + n.Name, kinds: everything})
+		p.enter(from.Table, witness{from: from, who: "packets to " + nic.Name + " of " + n.Name, kinds: everything})
 	}
 	if n.HostLinux.IsValid() {
-		if err := p.egress(i, witness{from: walk.FromHost(n.Name), who: "the host of " + n.Name, kinds: toPod | toFree}); err != nil {
+		if err := p.egress(i, witness{from: walk.FromHost(n.Name), who: "the host of " + n.Name,
+			kinds: toPod | toFree}); err != nil {
 			return err
 		}
 	}

@@ -8,22 +8,22 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
-// scratch is what the proof of one table needs.
+// scratch is the working memory of one table's proof.
 type scratch struct {
 	// cuts marks where a range of destinations starts; the last one is always set.
 	cuts []bool
-	// steps are what was found out about next hops.
+	// steps are the results for next hops.
 	steps map[nextHop]walk.Step
 }
 
-// nextHop is what decides about a packet beside the destination, where a route names it.
+// nextHop is what decides a packet's path besides its destination, where a route names it.
 type nextHop struct {
 	via    netip.Addr
 	index  uint32
 	lookup uint32
 }
 
-// scratchAt is the scratch of a table that is so many lookups away from where packets come in.
+// scratchAt is the scratch of a table that many lookups after the first.
 func (p *proof) scratchAt(depth int) *scratch {
 	for depth >= len(p.depths) {
 		p.depths = append(p.depths, &scratch{cuts: make([]bool, len(p.dests.list)+1), steps: map[nextHop]walk.Step{}})
@@ -34,7 +34,7 @@ func (p *proof) scratchAt(depth int) *scratch {
 	return x
 }
 
-// cut marks where ranges of destinations start that a table treats alike: at both ends of every prefix in it.
+// cut marks the borders of ranges that a table treats alike: both ends of every prefix in it.
 func (p *proof) cut(n *fact.NodeState, table uint32, cuts []bool) {
 	cuts[len(cuts)-1] = true
 	if n.VPP == nil {
@@ -51,7 +51,7 @@ func (p *proof) cut(n *fact.NodeState, table uint32, cuts []bool) {
 	}
 }
 
-// ends are the places at which interfaces' addresses and neighbors of the node at hand cut all of its tables.
+// ends are the borders that interface addresses and neighbors of the current node add to all of its tables.
 func (p *proof) ends(n *fact.NodeState) []int {
 	if len(p.cutBy) > 0 {
 		return p.cutBy
@@ -130,8 +130,8 @@ func (p *proof) transit(i int, e *entry, depth int) error {
 	return nil
 }
 
-// behind reports whether everything of some kinds that is looked up in another table of the node ends well there, and may have come
-// through one more lookup.
+// behind reports whether all destinations of some kinds end well in another table of the node, one more lookup
+// included.
 func (p *proof) behind(i int, e *entry, table uint32, kinds destinationKind, depth int) (bool, error) {
 	at := slices.IndexFunc(p.entries, func(o entry) bool { return o.table == table })
 	if at < 0 || kinds&e.kinds&^p.entries[at].kinds != 0 {
@@ -148,8 +148,8 @@ func (p *proof) behind(i int, e *entry, table uint32, kinds destinationKind, dep
 	return true, nil
 }
 
-// hop takes a destination, and those of its range, from a table to where they are looked up next. What a route sends to a next
-// hop fares alike, whichever route that is.
+// hop takes a destination, and its whole range, from a table to the next lookup. All packets to one next hop take the
+// same path, whichever route sent them there.
 func (p *proof) hop(x *scratch, from walk.Point, route *fact.Route, j int) walk.Step {
 	at := nextHop{route.Via, route.Index, route.Lookup}
 	named := route.Action == fact.ActionForward && route.Via.IsValid()
@@ -165,7 +165,7 @@ func (p *proof) hop(x *scratch, from walk.Point, route *fact.Route, j int) walk.
 	return step
 }
 
-// next is the node in a table of which a step ended, -1 where it did not end in one.
+// next is the node in whose table a step ended, or -1.
 func (p *proof) next(step *walk.Step) int32 {
 	if step.Outcome.Kind == 0 && step.Next.VPP {
 		if i, ok := p.nodes[step.Next.Node]; ok {
@@ -175,7 +175,7 @@ func (p *proof) next(step *walk.Step) int32 {
 	return -1
 }
 
-// single walks one destination from somebody whose packets come into a table of node i: what one of them meets, all do.
+// single walks one destination from one sender into a table of node i. It stands for all senders into that table.
 func (p *proof) single(i int, e *entry, j int) error {
 	d := &p.dests.list[j]
 	for _, from := range e.senders {
@@ -189,5 +189,5 @@ func (p *proof) single(i int, e *entry, j int) error {
 		}
 		return nil
 	}
-	return nil // only the pod itself would send here, and to itself it does not
+	return nil // only the pod itself would send here, and packets to itself never leave its namespace
 }

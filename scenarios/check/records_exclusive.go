@@ -11,24 +11,28 @@ import (
 
 const recordsExclusiveName = "records-exclusive"
 
-// recordsExclusive: beside the blocks that it gives addresses from, a node's record in the store names none that another node does. A node that gives
-// addresses from a block for the first time has named it in its record before.
+// recordsExclusive: besides blocks that the node allocates from, its record in the store names no block that another
+// node allocates from. A node names a block in its record before it allocates from it.
 //
-// A node that has not heard yet may name what another one has; it takes that back when it hears, does not name it once more while the other one's
-// record has it, and in a cluster at rest no record does. A snapshot has no history.
+// A node that has not seen another node's record may name that node's block. It withdraws the block when it sees the
+// record, and does not name it again while the record has it. In a settled cluster no record does. A snapshot has no
+// history.
 func recordsExclusive() fact.Law {
 	return fact.Law{
-		Name:  recordsExclusiveName,
-		Why:   "Everybody routes a block to the node whose record names it: what the pods of another one are sent there goes into nothing.",
-		When:  fact.Always,
-		Needs: []fact.Evidence{fact.Records, fact.Blocks, fact.NodeIDs, fact.ProgramLives, fact.Disturbances, fact.Sandboxes, fact.LongQuiet},
+		Name: recordsExclusiveName,
+		Why: "Peers route a block to the node whose record names it: packets to pods of another node in that block are " +
+			"lost.",
+		When: fact.Always,
+		Needs: []fact.Evidence{fact.Records, fact.Blocks, fact.NodeIDs, fact.ProgramLives, fact.Disturbances, fact.Sandboxes,
+			fact.LongQuiet},
 		Watch: func() fact.Watcher {
-			return &blockWatcher{records: map[uint32]published{}, last: map[string][]netip.Prefix{}, nodes: map[string][]netip.Prefix{}, named: map[twice]bool{}}
+			return &blockWatcher{records: map[uint32]published{}, last: map[string][]netip.Prefix{},
+				nodes: map[string][]netip.Prefix{}, named: map[twice]bool{}}
 		},
 	}
 }
 
-// published is what a record says.
+// published is the content of a record.
 type published struct {
 	fact.NodeRecord
 	blocks []netip.Prefix
@@ -36,18 +40,18 @@ type published struct {
 
 type blockWatcher struct {
 	records map[uint32]published
-	// last are the blocks of each machine's last record, by its UID, which the store may have lost since: to name them again is nothing new.
+	// last are the blocks of each machine's last record, by UID. If the store lost it, the machine may name them again.
 	last map[string][]netip.Prefix
-	// nodes are the blocks of those that have some.
+	// nodes are the blocks that nodes use.
 	nodes map[string][]netip.Prefix
-	// named is what records named too early, and their nodes may have heard of since.
+	// named holds blocks that records named too early; their nodes may have been notified since.
 	named map[twice]bool
 	// lost: the store has lost its data.
 	lost   bool
 	checks int64
 }
 
-// twice is a block of a node's record that overlaps one of another node.
+// twice is a block of a node's record that overlaps a block of another node.
 type twice struct {
 	node, other string
 	mine, its   netip.Prefix
@@ -78,7 +82,7 @@ func (w *blockWatcher) Observe(f *fact.Fact) error {
 	return nil
 }
 
-// write judges the blocks that a record has not named before.
+// write judges blocks that the record names for the first time.
 func (w *blockWatcher) write(f *fact.Fact, x fact.RecordChange) error {
 	r := &x
 	if r.After.UID == "" {
@@ -99,7 +103,9 @@ func (w *blockWatcher) write(f *fact.Fact, x fact.RecordChange) error {
 		w.checks++
 		t, overlap := w.overlapped(name, p)
 		if overlap && w.named[t] && w.names(t.other, t.its) {
-			return broken(recordsExclusiveName, f.At, name, "the record of %s names %s once more, and %s gives addresses from %s, as its record says: look at what it had seen of that",
+			return broken(recordsExclusiveName, f.At, name,
+				"the record of %s names %s again, but %s allocates from %s, as its record says: check whether the first node had "+
+					"seen that record",
 				name, p, t.other, t.its)
 		}
 		if overlap {
@@ -109,7 +115,7 @@ func (w *blockWatcher) write(f *fact.Fact, x fact.RecordChange) error {
 	return nil
 }
 
-// overlapped is the first node that gives addresses from what a block of another one overlaps; false for none.
+// overlapped is the first other node that allocates from an overlapping block, or false.
 func (w *blockWatcher) overlapped(node string, p netip.Prefix) (twice, bool) {
 	for _, other := range slices.Sorted(maps.Keys(w.nodes)) {
 		if i := slices.IndexFunc(w.nodes[other], p.Overlaps); other != node && i >= 0 {
@@ -119,7 +125,7 @@ func (w *blockWatcher) overlapped(node string, p netip.Prefix) (twice, bool) {
 	return twice{}, false
 }
 
-// atRest judges every record: everybody has heard of everything.
+// atRest judges every record: every node has seen every change.
 func (w *blockWatcher) atRest(f *fact.Fact) error {
 	for _, id := range slices.Sorted(maps.Keys(w.records)) {
 		r := w.records[id]
@@ -129,7 +135,8 @@ func (w *blockWatcher) atRest(f *fact.Fact) error {
 		for _, p := range r.blocks {
 			w.checks++
 			if t, overlap := w.overlapped(r.Name, p); overlap && !slices.Contains(w.nodes[r.Name], p) {
-				return broken(recordsExclusiveName, f.At, r.Name, "the record of %s names %s, and %s gives addresses from %s: look at what takes a block back that another node has",
+				return broken(recordsExclusiveName, f.At, r.Name,
+					"the record of %s names %s, but %s allocates from %s: check what withdraws a block that another node has",
 					r.Name, p, t.other, t.its)
 			}
 		}
@@ -137,7 +144,7 @@ func (w *blockWatcher) atRest(f *fact.Fact) error {
 	return nil
 }
 
-// setBlocks judges the blocks that a node has not had before.
+// setBlocks judges the node's new blocks.
 func (w *blockWatcher) setBlocks(f *fact.Fact, x fact.NodeBlocks) error {
 	had := w.nodes[f.Node]
 	now := make([]netip.Prefix, 0, len(x.Blocks))
@@ -149,7 +156,8 @@ func (w *blockWatcher) setBlocks(f *fact.Fact, x fact.NodeBlocks) error {
 		}
 		w.checks++
 		if !w.names(f.Node, p) {
-			return broken(recordsExclusiveName, f.At, f.Node, "%s gives addresses from %s, which its record does not name: look at what it waits for before it takes a block", f.Node, p)
+			return broken(recordsExclusiveName, f.At, f.Node,
+				"%s allocates from %s, which its record does not name: check what it waits for before it uses a block", f.Node, p)
 		}
 	}
 	w.nodes[f.Node] = now
@@ -157,7 +165,7 @@ func (w *blockWatcher) setBlocks(f *fact.Fact, x fact.NodeBlocks) error {
 }
 
 func (w *blockWatcher) names(node string, p netip.Prefix) bool {
-	for _, r := range w.records { //vppdrill:unordered any will do
+	for _, r := range w.records { //vppdrill:unordered any one is enough
 		if r.Name == node && slices.Contains(r.blocks, p) {
 			return true
 		}

@@ -9,15 +9,17 @@ import (
 
 const requestsAnsweredName = "requests-answered"
 
-// requestsAnswered: a CNI request is answered while the runtime waits, where the node is able to, and soon where nothing disturbs
-// the node; and an ADD whose wiring is refused is not given up before its patience is over. Whose fault a missing answer is, is the world's to say: it tells of those that it can vouch
-// for. An ADD whose namespace is gone, as a call has shown, is refused at once: no patience brings it back.
+// requestsAnswered: a CNI request is answered before the runtime's timeout if the node can, and soon if nothing
+// disturbs the node. An ADD whose wiring is refused is retried until its deadline. Only the world can say whether the
+// agent is to blame for a missing answer: it reports those that it is sure of. An ADD whose namespace is gone, as a
+// call has shown, is refused at once, because no retry brings it back.
 //
 // A snapshot has no history.
 func requestsAnswered() fact.Law {
 	return fact.Law{
-		Name:  requestsAnsweredName,
-		Why:   "A request that hangs, or waits for a timer where nothing is to be waited for, holds its pod up, and one that is given up at the first hiccup makes the runtime build a new sandbox for nothing.",
+		Name: requestsAnsweredName,
+		Why: "A request that hangs, or waits for a timer without need, delays its pod. A request that fails at the first " +
+			"transient error makes the runtime build a new sandbox in vain.",
 		When:  fact.Always,
 		Needs: []fact.Evidence{fact.Sandboxes, fact.Refusals, fact.Patience, fact.RefusedCalls},
 		Watch: func() fact.Watcher {
@@ -35,7 +37,7 @@ type sandboxOf struct {
 // openAdd is an ADD without an answer.
 type openAdd struct {
 	since time.Duration
-	// netns is its namespace, where it is known; lost is when a call was refused because that is gone, 0 for never.
+	// netns is its namespace, if known; lost is when a call was refused because that is gone, or 0.
 	netns string
 	lost  time.Duration
 }
@@ -47,11 +49,11 @@ type answeredWatcher struct {
 	checks int64
 }
 
-// lostMost is how long an agent may take to refuse an ADD whose namespace it was told to be gone.
+// lostMost is how long an agent may take to refuse an ADD after a call showed that its namespace is gone.
 const lostMost = 5 * time.Second
 
-// slowMost is how long an agent that nothing disturbs may take for a request: 110 pods at once are wired within a tenth of a second of the
-// simulator's time, and an agent may wait for some seconds before it tries again what was refused.
+// slowMost is how long an undisturbed agent may take for a request. 110 pods at once are wired within 0.1 s of the
+// simulator's time, and an agent may wait some seconds before it retries a refused call.
 const slowMost = 5 * time.Second
 
 // close forgets an ADD.
@@ -86,23 +88,28 @@ func (w *answeredWatcher) Observe(f *fact.Fact) error {
 		w.checks++
 		add, asked := w.open[key]
 		w.close(key)
-		if add.lost != 0 && x.Wait > 0 && f.At-add.lost > lostMost { // without a Wait it is not known that the agent had its time
-			return broken(requestsAnsweredName, f.At, f.Node, "the ADD of %s was refused (%s) %s after a call had shown that its namespace is gone: look at what failed calls are told to",
+		if add.lost != 0 && x.Wait > 0 && f.At-add.lost > lostMost { // without a Wait the agent may not have had its time
+			return broken(requestsAnsweredName, f.At, f.Node,
+				"the ADD of %s was refused (%s) only %s after a call had shown that its namespace is gone: check who is notified "+
+					"of failed calls",
 				x.Owner, x.Why, f.At-add.lost)
 		}
 		if waited := f.At - add.since; asked && x.Wait > 0 && waited < x.Wait {
-			return broken(requestsAnsweredName, f.At, f.Node, "the ADD of %s was refused after %s (%s), and it is to wait %s for its wiring: look at what gives ADDs up",
+			return broken(requestsAnsweredName, f.At, f.Node,
+				"the ADD of %s was refused after %s (%s), but it should wait %s for its wiring: check what ends ADDs early",
 				x.Owner, waited, x.Why, x.Wait)
 		}
 	case fact.Slow:
 		w.checks++
 		if x.Took > slowMost {
-			return broken(requestsAnsweredName, f.At, f.Node, "the %s of %s was answered after %s, through which agent and VPP of %s ran and nothing disturbed them: look at what it waited for",
+			return broken(requestsAnsweredName, f.At, f.Node,
+				"the %s of %s was answered after %s, although agent and VPP of %s ran undisturbed: check what it waited for",
 				x.Command, x.Owner, x.Took, f.Node)
 		}
 	case fact.Abandoned:
 		w.checks++
-		return broken(requestsAnsweredName, f.At, f.Node, "the %s of %s had no answer after %s, through which agent and VPP of %s ran and nothing disturbed them: look at what it waits for",
+		return broken(requestsAnsweredName, f.At, f.Node,
+			"the %s of %s had no answer after %s, although agent and VPP of %s ran undisturbed: check what it waits for",
 			x.Command, x.Owner, x.Took, f.Node)
 	case fact.NodeGone:
 		for k := range w.open { //vppdrill:unordered each is deleted by itself

@@ -10,15 +10,16 @@ import (
 
 const restartsRememberName = "restarts-remember"
 
-// restartsRemember: an agent that starts holds the address of each sandbox whose ADD was answered and that it has not let go of, and
-// none of one whose DEL was answered: whatever ended the life before, and whatever the disk made of its last writes.
+// restartsRemember: a starting agent holds the address of each sandbox whose ADD was answered and that it has not
+// released, and no address of a sandbox whose DEL was answered. This holds however the previous process ended, and
+// whatever the disk kept of its last writes.
 //
-// What its life before had released without an answer may be there or not, and so may what it leased. Sandboxes of a machine that
-// has rebooted are read back like others, and released then. A snapshot has no history.
+// Unanswered releases and leases of the previous process may be there or not. Sandboxes of a rebooted machine are read
+// back like others, and released then. A snapshot has no history.
 func restartsRemember() fact.Law {
 	return fact.Law{
 		Name:    restartsRememberName,
-		Why:     "An address that a restart forgets is given to a second pod; one that comes back is held for nobody.",
+		Why:     "An address forgotten by a restart is given to a second pod; a released address that comes back is leaked.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.Leases, fact.Sandboxes},
@@ -26,8 +27,8 @@ func restartsRemember() fact.Law {
 	}
 }
 
-// memory is what one node's agent has to remember: addresses that were told, and owners that were told to be gone. What is leased is
-// not gone, as a sandbox may be asked for anew before the answer to its DEL.
+// memory is what one node's agent must remember: answered addresses, and owners whose DEL was answered. A leased owner
+// is not gone, because a sandbox may be requested again before the answer to its DEL.
 type memory struct {
 	told         map[ipam.Owner]netip.Addr
 	leased, gone map[ipam.Owner]bool
@@ -77,7 +78,7 @@ func (w *memoryWatcher) of(node string) *memory {
 	return m
 }
 
-// started compares what an agent has read with what was told; the first owner that differs is told.
+// started compares an agent's restored leases with its earlier answers, and reports the first owner that differs.
 func (w *memoryWatcher) started(f *fact.Fact, x fact.AgentUp) error {
 	m := w.nodes[f.Node]
 	if m == nil {
@@ -88,26 +89,28 @@ func (w *memoryWatcher) started(f *fact.Fact, x fact.AgentUp) error {
 	for i := range x.Leases {
 		l := &x.Leases[i]
 		if m.gone[l.Owner] {
-			return broken(restartsRememberName, f.At, f.Node, "the agent starts with %s for %s, whose DEL was answered: look at what the journal held of its release",
+			return broken(restartsRememberName, f.At, f.Node,
+				"the agent starts with %s for %s, whose DEL was answered: check what the journal held of its release",
 				l.Addr, l.Owner)
 		}
 		if lost[l.Owner] == l.Addr {
 			delete(lost, l.Owner)
 		}
 	}
-	clear(m.gone) // what an agent has not read once, it does not read again
+	clear(m.gone) // a record that was not read once is not read again
 	clear(m.leased)
 	for i := range x.Leases {
 		m.leased[x.Leases[i].Owner] = true
 	}
 	var first ipam.Owner
-	for o := range lost { //vppdrill:unordered the first in their order is told
+	for o := range lost { //vppdrill:unordered the first in their order is reported
 		if first == (ipam.Owner{}) || o.String() < first.String() {
 			first = o
 		}
 	}
 	if first != (ipam.Owner{}) {
-		return broken(restartsRememberName, f.At, f.Node, "the agent starts without %s of %s, whose ADD was answered: look at what the journal held of its lease",
+		return broken(restartsRememberName, f.At, f.Node,
+			"the agent starts without %s of %s, whose ADD was answered: check what the journal held of its lease",
 			lost[first], first)
 	}
 	return nil

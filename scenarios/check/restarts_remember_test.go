@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Goal: restarts-remember breaks where a starting agent has lost what was told, or has back what was told to be gone, and nowhere else.
-// Method: a lease, its answer, and what follows, then what the next life reads.
+// Goal: restarts-remember breaks where a starting agent has lost what was told, or has back what was told to be gone,
+// and nowhere else. Method: a lease, its answer, and what follows, then what the next life reads.
 func TestRestartsRemember(t *testing.T) {
 	web := ipam.Owner{Network: "k8s", ContainerID: "c1", IfName: "eth0"}
 	addr := netip.MustParseAddr("10.1.1.2")

@@ -10,17 +10,19 @@ import (
 
 const routesNeededName = "routes-needed"
 
-// routesNeeded: on each node, every route that was set says something that the next wider one does not say: without it, some packet would go another way.
-// That holds for VPP's tables and for the host's Linux.
+// routesNeeded: on each node, every installed route differs from the next wider one: without it, some packet would take
+// another path. That holds for VPP's tables and for the host's Linux.
 //
-// The ranges of pods, hosts and services that the cluster has or had are routed each for itself, as is a node's block in one of its that drains: the wider
-// of two may go before the other, and nothing must be lost meanwhile. Where VPP translates, routes to single addresses keep NAT from making them VPP's own.
+// Present and former ranges of pods, hosts and services each have a route of their own, as does a block inside a
+// draining block of its node: the wider of two may be removed first, and no packet may be lost meanwhile. Where VPP
+// does NAT, routes to single addresses keep NAT from making them VPP's own.
 //
-// Nodes whose agent or VPP does not run are passed over, as nobody could take away there what is no longer needed.
+// Nodes whose agent or VPP does not run are skipped, because nothing could remove stale routes there.
 func routesNeeded() fact.Law {
 	return fact.Law{
-		Name:  routesNeededName,
-		Why:   "A route that a wider one makes superfluous costs memory and calls on every node for every peer, and hides that the wider one is missing.",
+		Name: routesNeededName,
+		Why: "A redundant route costs memory and calls on every node for every peer, and hides that the wider route is " +
+			"missing.",
 		When:  fact.Settled,
 		Needs: []fact.Evidence{fact.VPPTables, fact.LinuxTables},
 		Check: checkRoutesNeeded,
@@ -48,15 +50,18 @@ func checkRoutesNeeded(s fact.Snapshot) (occasions int64, err error) {
 		}
 		_, translates := n.VPP.NAT()
 		for table := range n.VPP.Tables() {
-			var wider []fact.Route // those that hold the present one, from the widest on
+			var wider []fact.Route // those that contain the current one, from the widest on
 			for r := range n.VPP.Routes(table) {
 				for len(wider) > 0 && !within(wider[len(wider)-1].Prefix, r.Prefix) {
 					wider = wider[:len(wider)-1]
 				}
-				if exempt := slices.Contains(ranges, r.Prefix) || translates && r.Prefix.IsSingleIP() && r.Action == fact.ActionLookup; !exempt {
+				if exempt := slices.Contains(ranges, r.Prefix) || translates && r.Prefix.IsSingleIP() &&
+					r.Action == fact.ActionLookup; !exempt {
 					occasions++
 					if k := len(wider) - 1; k >= 0 && alike(r, wider[k]) && !between(n.VPP, table, wider[k].Prefix, r.Prefix) {
-						return occasions, broken(routesNeededName, s.At, n.Name, "table %d of %s has a route to %s that does what the one to %s does: it changes no packet's way", table, n.Name, r.Prefix, wider[k].Prefix)
+						return occasions, broken(routesNeededName, s.At, n.Name,
+							"table %d of %s has a route to %s that is redundant: the route to %s does the "+
+								"same", table, n.Name, r.Prefix, wider[k].Prefix)
 					}
 				}
 				wider = append(wider, r)
@@ -84,7 +89,9 @@ func hostRoutesNeeded(s fact.Snapshot, n *fact.NodeState, ranges []netip.Prefix,
 			}
 		}
 		if next.Via == r.Via && next.Link == r.Link {
-			return broken(routesNeededName, s.At, n.Name, "the host of %s has a route to %s by %s that does what the one to %s does: it changes no packet's way", n.Name, r.Dst, r.Link, next.Dst)
+			return broken(routesNeededName, s.At, n.Name,
+				"the host of %s has a route to %s through %s that is redundant: the route to %s does the "+
+					"same", n.Name, r.Dst, r.Link, next.Dst)
 		}
 	}
 	return nil
@@ -93,7 +100,7 @@ func hostRoutesNeeded(s fact.Snapshot, n *fact.NodeState, ranges []netip.Prefix,
 // within reports whether wide has all of p's addresses.
 func within(wide, p netip.Prefix) bool { return wide.Bits() <= p.Bits() && wide.Contains(p.Addr()) }
 
-// alike reports whether two routes of one table do the same with a packet.
+// alike reports whether two routes of one table treat a packet alike.
 func alike(a, b fact.Route) bool {
 	if a.Action != b.Action {
 		return false

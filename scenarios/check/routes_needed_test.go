@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// Goal: a route that a wider one makes superfluous is told, in VPP and on the host; one that is there for a reason is not.
-// Method: two nodes that are wired right, one more route at a time.
+// Goal: a route that a wider one makes superfluous is told, in VPP and on the host; one that is there for a reason is
+// not. Method: two nodes that are wired right, one more route at a time.
 func TestRoutesNeeded(t *testing.T) {
 	within := netip.MustParsePrefix("198.18.0.0/16")
 	for name, c := range map[string]struct {
@@ -21,7 +21,7 @@ func TestRoutesNeeded(t *testing.T) {
 		"none": {func(*clustertest.Node) {}, ""},
 		"to the table that the default route leads to": {func(n *clustertest.Node) {
 			n.VPP.API = append(n.VPP.API, fact.Route{Table: n.PodTable, Prefix: within, Action: fact.ActionLookup, Lookup: n.MainTable})
-		}, "a route to 198.18.0.0/16 that does what the one to 0.0.0.0/0 does"},
+		}, "a route to 198.18.0.0/16 that is redundant: the route to 0.0.0.0/0 does the same"},
 		"to another table": {func(n *clustertest.Node) {
 			n.VPP.API = append(n.VPP.API, fact.Route{Table: n.PodTable, Prefix: within, Action: fact.ActionLookup, Lookup: 7})
 		}, ""},
@@ -41,7 +41,7 @@ func TestRoutesNeeded(t *testing.T) {
 		"of the host's": {func(n *clustertest.Node) {
 			part := netip.PrefixFrom(n.PodSubnet.Addr(), n.PodSubnet.Bits()+4)
 			n.Linux.Spaces[""].Routes = append(n.Linux.Spaces[""].Routes, vppwire.HostRoute{Dst: part, Via: n.HostVPP, Link: vppwire.HostLinuxDevice})
-		}, "that does what the one to 10.0.0.0/8 does"},
+		}, "that is redundant: the route to 10.0.0.0/8 does the same"},
 		"of the host's past VPP": {func(n *clustertest.Node) {
 			part := netip.PrefixFrom(n.PodSubnet.Addr(), n.PodSubnet.Bits()+4)
 			n.Linux.Spaces[""].Routes = append(n.Linux.Spaces[""].Routes, vppwire.HostRoute{Dst: part, Via: n.HostVPP.Next(), Link: vppwire.HostLinuxDevice})

@@ -7,15 +7,16 @@ import (
 
 const sameAnswerName = "same-answer"
 
-// sameAnswer: an ADD repeated for a living sandbox is answered as before, and a DEL repeated for one that is gone succeeds as
-// before.
+// sameAnswer: a repeated ADD for a living sandbox gets the same answer, and a repeated DEL for a deleted sandbox
+// succeeds again.
 //
-// A snapshot has no history; there the law says that the agent's leases would answer each sandbox again with the address and
-// gateway that it has.
+// A snapshot has no history. There the law checks that the agent's leases would answer each sandbox with its present
+// address and gateway.
 func sameAnswer() fact.Law {
 	return fact.Law{
-		Name:    sameAnswerName,
-		Why:     "The runtime repeats an ADD whose answer it lost; a second answer that differs leaves a pod whose status lies about its address.",
+		Name: sameAnswerName,
+		Why: "The runtime repeats an ADD whose answer it lost; a different second answer leaves a wrong address in the " +
+			"pod's status.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.Leases, fact.Sandboxes, fact.Refusals},
@@ -42,7 +43,8 @@ func checkSameAnswer(s fact.Snapshot) (occasions int64, err error) {
 			}
 			occasions++
 			if l.Addr != p.Addr || p.Gateway.IsValid() && l.Gateway.IsValid() && l.Gateway != p.Gateway {
-				return occasions, broken(sameAnswerName, s.At, n.Name, "%s was answered %s via %s and would be answered %s via %s now",
+				return occasions, broken(sameAnswerName, s.At, n.Name,
+					"the ADD of %s was answered with %s via %s, but would now be answered with %s via %s",
 					p.Owner, p.Addr, p.Gateway, l.Addr, l.Gateway)
 			}
 		}
@@ -64,7 +66,7 @@ func (w *answerWatcher) Observe(f *fact.Fact) error {
 	case fact.DelRefused:
 		w.checks++
 		if _, lives := w.pods.address(f.Node, x.Owner); lives {
-			return nil // it was no repetition
+			return nil // it was not a repeat
 		}
 		return broken(sameAnswerName, f.At, f.Node, "a repeated DEL of %s was refused: %s", x.Owner, x.Why)
 	}
@@ -79,7 +81,8 @@ func (w *answerWatcher) answered(f *fact.Fact, x fact.Answered) error {
 	if !again || before == x.Addr {
 		return nil
 	}
-	v := broken(sameAnswerName, f.At, f.Node, "%s was answered %s and then %s", x.Owner, before, x.Addr)
+	v := broken(sameAnswerName, f.At, f.Node, "the ADD of %s was answered with %s and then with %s", x.Owner, before,
+		x.Addr)
 	v.Before, v.After = before.String(), x.Addr.String()
 	return v
 }

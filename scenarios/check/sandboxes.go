@@ -7,15 +7,15 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// sandboxes knows which sandboxes live with which answered address: from the first answered ADD until DEL is answered,
-// the runtime removes the sandbox, or the node dies.
+// sandboxes maps living sandboxes to their answered address: from the first answered ADD until DEL is answered, the
+// runtime removes the sandbox, or the node dies.
 type sandboxes struct {
 	nodes map[string]map[ipam.Owner]netip.Addr
 }
 
 func newSandboxes() sandboxes { return sandboxes{nodes: map[string]map[ipam.Owner]netip.Addr{}} }
 
-// address is what owner's sandbox was answered; false when none lives.
+// address is the answered address of owner's living sandbox, or false.
 func (s sandboxes) address(node string, o ipam.Owner) (netip.Addr, bool) {
 	a, ok := s.nodes[node][o]
 	return a, ok
@@ -30,7 +30,7 @@ func (s sandboxes) set(node string, o ipam.Owner, a netip.Addr) {
 	n[o] = a
 }
 
-// observe brings them up to date; other kinds of facts change nothing.
+// observe applies a fact. Unrelated kinds change nothing.
 func (s sandboxes) observe(f *fact.Fact) {
 	switch x := f.What.(type) {
 	case fact.Answered:

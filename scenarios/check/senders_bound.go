@@ -11,17 +11,16 @@ import (
 
 const sendersBoundName = "senders-bound"
 
-// sendersBound: a pod that shares its VPP interface with others sends as nobody else. A packet of its with another's address,
-// with another's MAC, or with an address that nobody has goes no further than that interface; the interface admits the pods
-// that there are and nobody who was; and where VPP sends what is for a pod is nothing that a pod can tell it, by ARP or neighbor
-// discovery.
+// sendersBound: a pod that shares its VPP interface with others cannot spoof. Its packets with another pod's address,
+// another pod's MAC, or an unassigned address are dropped at that interface. The interface admits exactly the present
+// pods. No pod can redirect packets for another pod by ARP or neighbor discovery.
 //
-// An interface is shared where pods' links are macvlans of one parent. Whoever gives both another's address and its MAC is told
-// from it by nothing in the frame, and not judged here.
+// An interface is shared where pods' links are macvlans of one parent. A frame with both the address and the MAC of
+// another pod cannot be told from a genuine one, so it is not judged.
 func sendersBound() fact.Law {
 	return fact.Law{
 		Name:    sendersBoundName,
-		Why:     "Policies, logs and answers go by a packet's source: who can choose it is whoever it likes.",
+		Why:     "Policies, logs and replies trust the source address: a pod that can choose it can impersonate any other.",
 		When:    fact.Settled,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.Sandboxes, fact.VPPTables, fact.LinuxTables},
@@ -53,7 +52,7 @@ func checkSenders(s fact.Snapshot) (occasions int64, err error) {
 					return occasions, err
 				}
 			}
-			if err := told(s, n, senders); err != nil {
+			if err := unbound(s, n, senders); err != nil {
 				return occasions, err
 			}
 		}
@@ -64,7 +63,7 @@ func checkSenders(s fact.Snapshot) (occasions int64, err error) {
 	return occasions, nil
 }
 
-// sharers are the pods of a node that were answered an address of a family and whose links are macvlans.
+// sharers are a node's pods with an answered address of a family and a macvlan link.
 func sharers(n *fact.NodeState, ip6 bool) (list []sender) {
 	for i := range n.Pods {
 		p := &n.Pods[i]
@@ -78,42 +77,45 @@ func sharers(n *fact.NodeState, ip6 bool) (list []sender) {
 	return list
 }
 
-// nobody4 and nobody6 are addresses that no pod has (RFC 5737, RFC 3849).
-var nobody4, nobody6 = netip.AddrFrom4([4]byte{192, 0, 2, 1}), netip.AddrFrom16([16]byte{0: 0x20, 1: 1, 2: 0x0d, 3: 0xb8, 15: 1})
+// unassigned4 and unassigned6 are addresses that no pod has (RFC 5737, RFC 3849).
+var unassigned4, unassigned6 = netip.AddrFrom4([4]byte{192, 0, 2, 1}), netip.AddrFrom16([16]byte{0: 0x20, 1: 1, 2: 0x0d,
+	3: 0xb8, 15: 1})
 
-// lie is what a pod says that it is; a zero MAC is its own.
+// lie is the forged source of a pod's packet; a zero MAC is the pod's own.
 type lie struct {
 	src netip.Addr
 	mac vppwire.MAC
 	as  string
 }
 
-// forges lets a pod send as another one, or where it is alone as nobody. A pod alone reaches itself without leaving its namespace, so it
-// sends to its gateway.
+// forges sends a pod's packets with another pod's source, or, if it is alone, with an unassigned one. A single pod
+// sends to its gateway, because it reaches itself without leaving its namespace.
 func forges(s fact.Snapshot, w *walk.Walker, n *fact.NodeState, p, other *sender) error {
-	nobody := nobody4
+	unassigned := unassigned4
 	if p.pod.Addr.Is6() {
-		nobody = nobody6
+		unassigned = unassigned6
 	}
-	lies, to := []lie{{src: nobody, as: "from " + nobody.String()}}, p.pod.Gateway
+	lies, to := []lie{{src: unassigned, as: "from " + unassigned.String()}}, p.pod.Gateway
 	if other.pod != p.pod {
 		to = other.pod.Addr
-		lies = append(lies, lie{src: to, as: "with the address of " + other.pod.Pod}, lie{p.pod.Addr, other.mac, "with the MAC of " + other.pod.Pod})
+		lies = append(lies, lie{src: to, as: "with the address of " + other.pod.Pod},
+			lie{p.pod.Addr, other.mac, "with the MAC of " + other.pod.Pod})
 	}
 	if !to.IsValid() {
 		return nil
 	}
 	for _, l := range lies {
 		if out, turnedAway := w.Forged(walk.FromPod(n.Name, p.pod.Netns), l.src, l.mac, to); !turnedAway {
-			return broken(sendersBoundName, s.At, n.Name, "%s (%s) sends %s, and the packet is %s", p.pod.Pod, p.pod.Addr, l.as, out.Kind)
+			return broken(sendersBoundName, s.At, n.Name, "%s (%s) sends %s, and the packet is %s", p.pod.Pod, p.pod.Addr, l.as,
+				out.Kind)
 		}
 	}
 	return nil
 }
 
-// told finds pods that VPP has no static neighbor for. What is not static goes to whoever announces the address, who may do so by
-// its own MAC and from its own address.
-func told(s fact.Snapshot, n *fact.NodeState, senders []sender) error {
+// unbound finds pods without a static neighbor in VPP. Packets for such a pod go to any pod that announces its address,
+// even from its own MAC and address.
+func unbound(s fact.Snapshot, n *fact.NodeState, senders []sender) error {
 	if len(senders) == 0 {
 		return nil
 	}
@@ -123,13 +125,14 @@ func told(s fact.Snapshot, n *fact.NodeState, senders []sender) error {
 	}
 	for _, p := range senders {
 		if !static[fact.Source{Addr: p.pod.Addr, MAC: p.mac}] {
-			return broken(sendersBoundName, s.At, n.Name, "VPP learns by whom %s (%s) is reached: no neighbor binds it to %s", p.pod.Pod, p.pod.Addr, p.mac)
+			return broken(sendersBoundName, s.At, n.Name,
+				"VPP learns the MAC of %s (%s) from announcements: no static neighbor binds it to %s", p.pod.Pod, p.pod.Addr, p.mac)
 		}
 	}
 	return nil
 }
 
-// admitted holds what a node's guarded interfaces admit against its pods.
+// admitted compares the sources that a node's guarded interfaces admit with its pods.
 func admitted(s fact.Snapshot, n *fact.NodeState, senders []sender) error {
 	known := map[fact.Source]bool{}
 	for i := range senders {
@@ -139,15 +142,16 @@ func admitted(s fact.Snapshot, n *fact.NodeState, senders []sender) error {
 		if !ifc.Guarded && !ifc.Guarded6 {
 			continue
 		}
-		if src, ok := stranger(n, ifc.Index, known); ok {
-			return broken(sendersBoundName, s.At, n.Name, "interface %s admits packets from %s by %s, which is no pod's", ifc.Name, src.Addr, src.MAC)
+		if src, ok := unknownSource(n, ifc.Index, known); ok {
+			return broken(sendersBoundName, s.At, n.Name,
+				"interface %s admits packets from %s with MAC %s, which belongs to no pod", ifc.Name, src.Addr, src.MAC)
 		}
 	}
 	return nil
 }
 
-// stranger is a source that an interface admits and that is not known; false when there is none.
-func stranger(n *fact.NodeState, index uint32, known map[fact.Source]bool) (fact.Source, bool) {
+// unknownSource is an admitted source that belongs to no known pod, or false.
+func unknownSource(n *fact.NodeState, index uint32, known map[fact.Source]bool) (fact.Source, bool) {
 	for src := range n.VPP.Sources(index) {
 		if !known[src] {
 			return src, true

@@ -13,12 +13,14 @@ import (
 
 const servicesReachedName = "services-reached"
 
-// servicesReached: from every pod and host, and from outside of each node by its NIC, each address and port of a service leads to all of its ready endpoints that the client
-// may get, to no other, and the answer comes back from the address that was asked. What VPP maps, some service has.
+// servicesReached: from every pod and host, and from outside through each node's NIC, each address and port of a
+// service leads to exactly the ready endpoints that the client may get. The reply comes from the address that the
+// client asked. Every mapping in VPP belongs to a service.
 func servicesReached() fact.Law {
 	return fact.Law{
-		Name:    servicesReachedName,
-		Why:     "An endpoint that some node does not know gets no load, one that has gone swallows a share of the connections, and an answer from another address is nobody's.",
+		Name: servicesReachedName,
+		Why: "An endpoint missing on a node gets no load, a stale endpoint swallows a share of the connections, and " +
+			"clients discard replies from another address.",
 		When:    fact.Settled,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.Services, fact.Sandboxes, fact.NodeIDs, fact.VPPTables, fact.LinuxTables},
@@ -32,7 +34,7 @@ const (
 	protoUDP = 17
 )
 
-// clientPort is where clients ask from: Linux' first ephemeral port.
+// clientPort is the clients' source port: Linux' first ephemeral port.
 const clientPort = 32768
 
 // serving is the law's state over one snapshot.
@@ -72,10 +74,10 @@ func checkServicesReached(s fact.Snapshot) (occasions int64, err error) {
 	return occasions, nil
 }
 
-// client is who asks services.
+// client is a sender of requests to services.
 type client struct {
 	walk.Point
-	// outside is its address where it is on the wire, and no node.
+	// outside is its address if it is a machine outside of the cluster.
 	outside netip.Addr
 }
 
@@ -93,15 +95,15 @@ func (c client) fronts(svc *scenarios.ServiceState, n *fact.NodeState, nodes []f
 	return endpoints.Fronts(svc, n.Name, nodes)
 }
 
-// hears reports whether the answer of an exchange comes to the client.
-func (c client) hears(x *walk.Exchange) bool {
+// answered reports whether the client gets the reply of an exchange.
+func (c client) answered(x *walk.Exchange) bool {
 	if !c.outside.IsValid() {
 		return x.Back.To(c.Node, c.Netns)
 	}
 	return x.Back.Kind == walk.Left && x.To == netip.AddrPortFrom(c.outside, clientPort)
 }
 
-// clients are the node's pods that have an address, its host, and somebody outside.
+// clients are the node's pods with an address, its host, and a machine outside.
 func (v *serving) clients(n *fact.NodeState) []client {
 	var out []client
 	for _, p := range n.Pods {
@@ -128,13 +130,14 @@ func protoOf(svc *scenarios.ServiceState) uint8 {
 	return protoTCP
 }
 
-// ask lets a client have each of a mapping's locals once.
+// ask connects a client to each of a mapping's locals once.
 func (v *serving) ask(n *fact.NodeState, from client, svc *scenarios.ServiceState, f endpoints.Front) error {
 	if f.Pods && from.Netns == "" {
 		return nil
 	}
 	want := f.Expected(svc)
-	p := walk.Packet{Src: from.outside, Dst: f.Addr.Addr(), Proto: protoOf(svc), SrcPort: clientPort, DstPort: f.Addr.Port()}
+	p := walk.Packet{Src: from.outside, Dst: f.Addr.Addr(), Proto: protoOf(svc), SrcPort: clientPort,
+		DstPort: f.Addr.Port()}
 	got := map[netip.Addr]bool{}
 	for i, of := 0, 1; i < of; i++ {
 		drawn := false
@@ -147,36 +150,40 @@ func (v *serving) ask(n *fact.NodeState, from client, svc *scenarios.ServiceStat
 		}
 		switch {
 		case !drawn && len(want) == 0:
-			return nil // nobody serves it, and nothing is mapped
+			return nil // no endpoint, and no mapping
 		case !drawn:
-			return say("%s of service %s leads %s nowhere: %s", f.Addr, svc.Name, from, x.There)
+			return say("%s of service %s leads %s to no endpoint: %s", f.Addr, svc.Name, from, x.There)
 		}
 		k := slices.IndexFunc(want, func(e scenarios.EndpointState) bool { return e.Addr == x.At.Addr() })
 		switch {
 		case k < 0:
-			return say("%s of service %s leads %s to %s, which is no endpoint of it", f.Addr, svc.Name, from, x.At)
+			return say("%s of service %s leads %s to %s, which is not one of its endpoints", f.Addr, svc.Name, from, x.At)
 		case !x.There.To(want[k].Node, want[k].Netns):
-			return say("%s of service %s does not lead %s to endpoint %s on %s: %s", f.Addr, svc.Name, from, x.At, want[k].Node, x.There)
+			return say("%s of service %s does not lead %s to endpoint %s on %s: %s", f.Addr, svc.Name, from, x.At, want[k].Node,
+				x.There)
 		case uint32(x.At.Port()) != svc.TargetPort:
-			return say("%s of service %s leads %s to port %d of its endpoints, not %d", f.Addr, svc.Name, from, x.At.Port(), svc.TargetPort)
+			return say("%s of service %s leads %s to port %d of its endpoints, not %d", f.Addr, svc.Name, from, x.At.Port(),
+				svc.TargetPort)
 		case f.KeepsClients(want) && from.outside.IsValid() && x.Client.Addr() != from.outside:
-			return say("endpoint %s of service %s, which only endpoints of %s serve, takes %s for %s", x.At, svc.Name, n.Name, from, x.Client)
-		case !from.hears(&x):
-			return say("what endpoint %s of service %s answers does not come back to %s: %s", x.At, svc.Name, from, x.Back)
+			return say("endpoint %s of service %s, which only endpoints of %s serve, sees %s as %s", x.At, svc.Name, n.Name,
+				from, x.Client)
+		case !from.answered(&x):
+			return say("the reply of endpoint %s of service %s does not reach %s: %s", x.At, svc.Name, from, x.Back)
 		case x.From != f.Addr:
-			return say("%s hears %s answer, when it has asked %s of service %s", from, x.From, f.Addr, svc.Name)
+			return say("%s gets a reply from %s to its request to %s of service %s", from, x.From, f.Addr, svc.Name)
 		}
 		got[x.At.Addr()] = true
 	}
 	for _, e := range want {
 		if !got[e.Addr] {
-			return broken(servicesReachedName, v.s.At, n.Name, "endpoint %s on %s of service %s is ready, and %s never gets it from %s", e.Addr, e.Node, svc.Name, from, f.Addr)
+			return broken(servicesReachedName, v.s.At, n.Name,
+				"endpoint %s on %s of service %s is ready, but %s never gets it from %s", e.Addr, e.Node, svc.Name, from, f.Addr)
 		}
 	}
 	return nil
 }
 
-// mapped: whatever VPP maps belongs to a service.
+// mapped: every mapping in VPP belongs to a service.
 func (v *serving) mapped(n *fact.NodeState, c *fact.NAT) error {
 	for _, m := range c.Mappings {
 		if m.Identity {
@@ -190,15 +197,19 @@ func (v *serving) mapped(n *fact.NodeState, c *fact.NAT) error {
 			return protoOf(&svc) == m.Proto && uint32(m.Port) == number
 		})
 		if k < 0 {
-			return broken(servicesReachedName, v.s.At, n.Name, "VPP of %s maps %s, which no service has", n.Name, netip.AddrPortFrom(m.Addr, m.Port))
+			return broken(servicesReachedName, v.s.At, n.Name, "VPP of %s has a mapping for %s, which belongs to no service",
+				n.Name, netip.AddrPortFrom(m.Addr, m.Port))
 		}
-		if want := int64(v.s.Services[k].Affinity / time.Second); m.Affinity != want && m.Affinity != fact.AffinityUnknown && len(m.Locals) > 1 {
-			return broken(servicesReachedName, v.s.At, n.Name, "clients of %s keep their endpoint for %d s in VPP of %s, and service %s says %d s",
+		if want := int64(v.s.Services[k].Affinity / time.Second); m.Affinity != want && m.Affinity != fact.AffinityUnknown &&
+			len(m.Locals) > 1 {
+			return broken(servicesReachedName, v.s.At, n.Name,
+				"clients of %s keep their endpoint for %d s in VPP of %s, but service %s says %d s",
 				netip.AddrPortFrom(m.Addr, m.Port), m.Affinity, n.Name, v.s.Services[k].Name, want)
 		}
 		for _, l := range m.Kept {
 			if !slices.ContainsFunc(m.Locals, func(x fact.NATLocal) bool { return x.Addr == l.Addr && x.Table == l.Table }) {
-				return broken(servicesReachedName, v.s.At, n.Name, "clients of %s with affinity are sent to %s by VPP of %s, although that has gone: look at how it was taken away",
+				return broken(servicesReachedName, v.s.At, n.Name,
+					"clients of %s with affinity still get %s, which is gone, from VPP of %s: check how that endpoint was removed",
 					netip.AddrPortFrom(m.Addr, m.Port), l.Addr, n.Name)
 			}
 		}

@@ -10,7 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Goal: services-reached sees a mapping whose clients do not keep their endpoint for as long as the service says. Method: one mapping, by seconds.
+// Goal: services-reached sees a mapping whose clients do not keep their endpoint for as long as the service says.
+// Method: one mapping, by seconds.
 func TestAffinity(t *testing.T) {
 	at := netip.MustParseAddr("10.96.0.10")
 	v := &serving{s: fact.Snapshot{Services: []scenarios.ServiceState{{Service: scenarios.Service{Name: "web", ClusterIP: at, Port: 80, Affinity: time.Hour}}}}}
@@ -28,8 +29,8 @@ func TestAffinity(t *testing.T) {
 	}
 }
 
-// Goal: services-reached sees a mapping whose clients with affinity are sent to an endpoint that has gone. Method: one mapping, with and without
-// such an endpoint.
+// Goal: services-reached sees a mapping whose clients with affinity are sent to an endpoint that has gone. Method: one
+// mapping, with and without such an endpoint.
 func TestKeptEndpoints(t *testing.T) {
 	local := func(text string) fact.NATLocal {
 		return fact.NATLocal{Addr: netip.MustParseAddrPort(text), Table: 1, Weight: 1}
@@ -41,9 +42,9 @@ func TestKeptEndpoints(t *testing.T) {
 		name, want string
 		kept       []fact.NATLocal
 	}{
-		{"nobody was taken away", "", nil},
+		{"no endpoint was removed", "", nil},
 		{"one that is there again", "", []fact.NATLocal{local("10.1.1.2:8080")}},
-		{"one that has gone", "clients of 10.96.0.10:80 with affinity are sent to 10.1.1.3:8080 by VPP of node-1", []fact.NATLocal{local("10.1.1.3:8080")}},
+		{"one that has gone", "clients of 10.96.0.10:80 with affinity still get 10.1.1.3:8080, which is gone, from VPP of node-1", []fact.NATLocal{local("10.1.1.3:8080")}},
 	} {
 		m := fact.NATMapping{Addr: at, Port: 80, Proto: protoTCP, Locals: []fact.NATLocal{local("10.1.1.2:8080")}, Kept: tc.kept}
 		err := v.mapped(n, &fact.NAT{Mappings: []fact.NATMapping{m}})

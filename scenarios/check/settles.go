@@ -6,12 +6,13 @@ import (
 
 const settlesName = "settles"
 
-// settles is the law that a healed cluster becomes quiet within the scenario's bound. No snapshot can break it: the one
-// who runs the scenario counts a check per World.Settle, and raises the violation when one fails.
+// settles is the law that a healed cluster becomes quiet within the scenario's bound. No snapshot can break it: the
+// runner counts a check per World.Settle, and reports the violation when one fails.
 func settles() fact.Law {
 	return fact.Law{
-		Name:    settlesName,
-		Why:     "A cluster that never comes to rest after its faults are gone retries for ever, and its pods wait for ever.",
+		Name: settlesName,
+		Why: "A cluster that does not converge after its faults are gone retries indefinitely, and its pods wait " +
+			"indefinitely.",
 		When:    fact.Settled,
 		Foreign: true,
 		Check:   func(fact.Snapshot) (int64, error) { return 0, nil },

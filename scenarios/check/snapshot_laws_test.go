@@ -183,7 +183,7 @@ func TestLawsSeeLeftovers(t *testing.T) {
 			host := n.Linux.Spaces[""]
 			host.Routes = append(host.Routes, vppwire.HostRoute{Dst: netip.MustParsePrefix("198.18.0.0/15"), Via: n.HostVPP, Link: "vpp1"})
 		}},
-		{"tunnel to nobody", tunnelsSymmetricName, false, func(n *clustertest.Node) {
+		{"tunnel to an unknown address", tunnelsSymmetricName, false, func(n *clustertest.Node) {
 			ifc := n.VPP.Ifaces[4]
 			ifc.Dst = netip.MustParseAddr("192.168.16.99")
 			n.VPP.Ifaces = append(n.VPP.Ifaces, ifc)
@@ -194,13 +194,13 @@ func TestLawsSeeLeftovers(t *testing.T) {
 		{"tunnel where there are none", tunnelsSymmetricName, true, func(n *clustertest.Node) {
 			n.VPP.Ifaces = append(n.VPP.Ifaces, fact.Interface{Type: fact.TypeVXLAN, Dst: netip.MustParseAddr("192.168.16.2")})
 		}},
-		{"MAC of nobody", tunnelsSymmetricName, false, func(n *clustertest.Node) {
+		{"MAC of no peer", tunnelsSymmetricName, false, func(n *clustertest.Node) {
 			n.VPP.L2 = append(n.VPP.L2, fact.FIBEntry{Bridge: clustertest.Domain, MAC: vppwire.MAC{9}, Index: 4})
 		}},
-		{"neighbor nobody has", tunnelsSymmetricName, false, func(n *clustertest.Node) {
+		{"neighbor of no peer", tunnelsSymmetricName, false, func(n *clustertest.Node) {
 			n.VPP.Neighs = append(n.VPP.Neighs, fact.Neighbor{Index: clustertest.IfaceBVI, Addr: netip.MustParseAddr("192.168.32.99")})
 		}},
-		{"stranger in the bridge", tunnelsSymmetricName, false, func(n *clustertest.Node) {
+		{"another interface in the bridge", tunnelsSymmetricName, false, func(n *clustertest.Node) {
 			n.VPP.Ifaces = append(n.VPP.Ifaces, fact.Interface{Type: fact.TypeLoopback, Bridge: clustertest.Domain})
 		}},
 		{"learning", tunnelsSymmetricName, false, func(n *clustertest.Node) { n.VPP.Domains[0].Learn = true }},

@@ -8,34 +8,36 @@ import (
 
 const staysQuietName = "stays-quiet"
 
-// quietCause is for how long what happens by itself in a quiet cluster, as a block that is given back, explains what agents do.
+// quietCause is how long a spontaneous change in a quiet cluster, such as a returned block, explains agents' calls.
 const quietCause = 30 * time.Second
 
-// staysQuiet: when everything is healed, done and told to be quiet, agents leave their VPP and Linux alone: who says that nothing is
-// pending has nothing pending. Pods that wait for an address ask again, controllers give and take, node IDs are released: each explains
-// what follows it for a while.
+// staysQuiet: in a healed and settled cluster agents make no calls to VPP and Linux: an agent that reports nothing
+// pending has nothing pending. Retries of waiting pods, assignments by controllers and released node IDs each explain
+// the calls that follow for a while.
 //
 // A snapshot has no history.
 func staysQuiet() fact.Law {
 	return fact.Law{
-		Name:  staysQuietName,
-		Why:   "Who waits for an agent to be done, to upgrade it or to drain its node, is told so too early, or never finds it at rest.",
-		When:  fact.Always,
-		Needs: []fact.Evidence{fact.LongQuiet, fact.Sandboxes, fact.AssignedBlocks, fact.NodeIDs, fact.Records, fact.Disturbances},
-		Watch: func() fact.Watcher { return &lingerWatcher{} },
+		Name: staysQuietName,
+		Why: "An operator that waits for an idle agent, to upgrade it or to drain its node, starts too early or waits " +
+			"indefinitely.",
+		When: fact.Always,
+		Needs: []fact.Evidence{fact.LongQuiet, fact.Sandboxes, fact.AssignedBlocks, fact.NodeIDs, fact.Records,
+			fact.Disturbances},
+		Watch: func() fact.Watcher { return &idleWatcher{} },
 	}
 }
 
-type lingerWatcher struct {
+type idleWatcher struct {
 	quiet bool
-	// excused is until when something explains what is written.
+	// excused is until when something explains an agent's writes.
 	excused time.Duration
 	checks  int64
 }
 
-func (w *lingerWatcher) Checks() int64 { return w.checks }
+func (w *idleWatcher) Checks() int64 { return w.checks }
 
-func (w *lingerWatcher) Observe(f *fact.Fact) error {
+func (w *idleWatcher) Observe(f *fact.Fact) error {
 	if !w.quiet {
 		if _, ok := f.What.(fact.Quiet); ok {
 			w.quiet = true
@@ -46,7 +48,9 @@ func (w *lingerWatcher) Observe(f *fact.Fact) error {
 	switch x := f.What.(type) {
 	case fact.VPPWrite:
 		if f.At >= w.excused {
-			return broken(staysQuietName, f.At, f.Node, "the agent calls %s although everything was done and nothing has happened since: look at what says that nothing is pending", x.Call)
+			return broken(staysQuietName, f.At, f.Node,
+				"the agent calls %s although it had nothing pending and nothing has happened since: check what reports that "+
+					"nothing is pending", x.Call)
 		}
 	case fact.Asked, fact.Assigned, fact.NodeBlocks, fact.NodeID, fact.RecordChange, fact.Addressed,
 		fact.Disturbed, fact.NodeGone, fact.AgentUp, fact.AgentDown, fact.SandboxGone, fact.PodChanged:

@@ -12,74 +12,81 @@ import (
 
 const staysWiredName = "stays-wired"
 
-// staysWired: nothing that a living pod or a living node needs is taken from a VPP or a Linux host, or replaced there, except
-// by a cause. It is judged at every call, so that what is taken too soon and put back shows, which laws about quiet pass over.
+// staysWired: nothing that a living pod or node needs is removed from a VPP or a Linux host, or replaced there, without
+// a cause. It is judged at every call. A premature removal that is undone shows here, but not in laws about settled
+// clusters.
 //
-// A removal is about whom its namespace, address or prefix belongs to; what belongs to nobody is not judged. Causes are facts:
+// A removal concerns the owner of its namespace, address or prefix. Removals without an owner are not judged. Causes
+// are facts:
 //
-//	of a pod    its DEL was asked for, a GC runs on its node, its sandbox or its node is gone, or a newer sandbox of it came; and once,
-//	            when somebody has deleted its link, or the one that pods of its node share: what sat on the former one is made anew
-//	of a peer   it left or its machine is down, or it is reached by other addresses or has other blocks than what was taken
-//	of a service   clients get no endpoint there, and twice for each time that this began or ended, or that news were kept from nodes: a node
-//	            that takes the service for what it was replaces its mapping as that one's, freely where it had affinity, for as long as news may be late
-//	of the node itself  likewise, for its own addresses, gateways, tables and bridge domains; a table once for each time that a service changed
-//	or went, as the last one with an outer address takes theirs along
+//   - Of a pod: its DEL was requested, a GC runs on its node, its sandbox or its node is gone, or it has a newer
+//     sandbox. Once, if its link or the shared link of its node's pods was deleted: everything on it is recreated.
+//   - Of a peer: it left, its machine is down, or its addresses or blocks differ from what was removed.
+//   - Of a service: clients get no endpoint there. Twice each time that this began or ended, or that notifications to
+//     nodes were delayed: a node with an outdated view of the service replaces its mapping. While notifications may be
+//     late, mappings of a service that had affinity may be replaced freely.
+//   - Of the node itself: the same, for its own addresses, gateways, tables and bridge domains. A table once each time
+//     that a service changed or was removed, because the last service with an external address takes its table along.
 //
-// What came to be needed while the call was under way is no reason against it.
+// A need that arose during the call does not count against it.
 //
-// The end of a VPP takes everything along without a call and is no cause for one: what is there afterwards was put there
-// for the same pods and peers.
+// The end of a VPP removes everything without a call, and is no cause for a later removal: the objects that follow
+// serve the same pods and peers.
 //
-// A snapshot has no history, so there is nothing to check in one.
+// A snapshot has no history, so only runs are judged.
 func staysWired() fact.Law {
 	return fact.Law{
-		Name:    staysWiredName,
-		Why:     "A route, tunnel or interface that is taken away and put back a moment later is an outage that no test of the end result sees.",
+		Name: staysWiredName,
+		Why: "A route, tunnel or interface that is removed and restored a moment later is an outage that no check of " +
+			"the final state sees.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.Removals, fact.Services, fact.NodeAddresses, fact.Sandboxes, fact.Blocks},
 		Watch: func() fact.Watcher {
-			return &wiredWatcher{nodes: map[string]*wiredNode{}, homes: map[netip.Prefix]*wiredNode{}, left: map[netip.Prefix][]time.Duration{}, served: map[mapped]int{}, kept: map[mapped]time.Duration{}}
+			return &wiredWatcher{nodes: map[string]*wiredNode{}, homes: map[netip.Prefix]*wiredNode{},
+				left: map[netip.Prefix][]time.Duration{}, served: map[mapped]int{},
+				kept: map[mapped]time.Duration{}}
 		},
 	}
 }
 
-// wiredNode is what one node needs, and others to reach it.
+// wiredNode is what one node needs, and what others need to reach it.
 type wiredNode struct {
 	name  string
 	addrs []netip.Addr
-	// former are those that it had when it went down, until it is back.
+	// former are the addresses that it had when it went down, until it is back.
 	former []netip.Addr
 	blocks []ipam.Block
-	// since is from when on each of its addresses and blocks leads to it, as far as anybody has told.
+	// since is when each of its addresses and blocks first led to it, according to facts.
 	since map[netip.Prefix]time.Duration
-	// owned is since when the node has an address of its own, a gateway that is not draining among them; disowned is when it had one last.
+	// owned is when the node got each of its own addresses, non-draining gateways included; disowned is when it lost one.
 	owned, disowned map[netip.Addr]time.Duration
 	byAddr          map[netip.Addr]*wiredPod
 	byNetns         map[string]*wiredPod
 	byOwner         map[ipam.Owner]*wiredPod
-	// moves is when the node's addresses changed after the first ones, and the first ones where the store was wiped before: others may
-	// have heard of a record whose answer the node never got, and which is lost; and those that its record tells before it has any. remade holds, of what leads from this node to others, what
-	// it was taken away for.
+	// moves is when the node's addresses changed after the first ones. The first ones count too if the store was wiped
+	// before, because others may have seen a lost record whose write the node never saw confirmed, or if its record named
+	// other ones before. remade holds the causes that removals of paths from this node to others have used up.
 	moves  []time.Duration
 	remade map[thing]remade
-	// told is the last record that told others of the node's blocks and address, also where the store has lost it since.
+	// told is the last record with the node's blocks and address, even if the store has lost it since.
 	told *fact.RecordChange
-	// halves are leavings of the node's blocks that only its record or only what it takes has told of, yet.
+	// halves are blocks that left the node so far only in its record, or only in its use.
 	halves map[netip.Prefix]half
-	// lost are sandboxes whose link was deleted, lostAll when the one that all share was, zero for never: their ADD may be answered later.
+	// lost are sandboxes whose link was deleted, lostAll is when the shared link was, or zero: their ADD may be answered
+	// later.
 	lost    map[ipam.Owner]bool
 	lostAll time.Duration
-	// unmapped counts how often a mapping was taken away while clients got an endpoint there.
+	// unmapped counts removals of a mapping while clients got an endpoint there.
 	unmapped map[mapped]int
-	// tables counts the tables that were taken away.
+	// tables counts removed tables.
 	tables int
-	// agentUp is when its agent's present life began, lives how many have.
+	// agentUp is when its agent last started, lives counts its starts.
 	agentUp time.Duration
 	lives   int
 }
 
-// thing is what may be remade once for each move of the nodes at its ends.
+// thing is an object that may be replaced once for each move of the nodes at its ends.
 type thing struct {
 	what   fact.Thing
 	table  uint32
@@ -87,12 +94,12 @@ type thing struct {
 	addr   netip.Addr
 }
 
-// remade counts what a thing was taken away for: the moves of the nodes at its ends, the leavings of nodes that it led to, and for routes the
-// changes of nodes' blocks and of ranges.
+// remade counts the causes of a thing's removals: moves of the nodes at its ends, departures of nodes that it led to,
+// and for routes changes of nodes' blocks and of ranges.
 type remade struct{ moves, reblocked, left, changed int }
 
-// newsLate is how late a node may hear what others of its kind have long heard: a stale watch delivers up to 20 s late, and each of its news may
-// be late by as much again.
+// newsLate is how much later than others a node may be notified: a stale watch delivers up to 20 s late, and each of
+// its events may be late by as much again.
 const newsLate = 50 * time.Second
 
 type wiredPod struct {
@@ -101,9 +108,9 @@ type wiredPod struct {
 	addr  netip.Addr
 	netns string
 	since time.Duration
-	// remade is what was taken from it since its link was deleted; nil: that was not.
+	// remade is what was removed from it since its link was deleted, or nil if it was not.
 	remade map[thing]bool
-	// until is when it was asked to go, zero before: removals may be told later than they happened.
+	// until is when its removal was requested, or zero: removals may be reported late.
 	until time.Duration
 }
 
@@ -114,27 +121,28 @@ type mapped struct {
 }
 
 type wiredWatcher struct {
-	// fewer counts how often a service changed or went.
+	// fewer counts changes and removals of services.
 	fewer int
-	// served counts how often it has changed whether clients get an endpoint at an address, odd while they do.
+	// served counts how often an address gained or lost its endpoints, odd while it has some.
 	served map[mapped]int
-	// kept is when a service began there behind one with affinity, whose mapping is replaced with each endpoint that comes or goes.
+	// kept is when a service replaced one with affinity there. The mapping of a service with affinity is replaced whenever
+	// an endpoint comes or goes.
 	kept  map[mapped]time.Duration
 	nodes map[string]*wiredNode
-	// homes are the living nodes by what leads to them: their addresses, as prefixes, and their blocks.
+	// homes are the living nodes by the prefixes that lead to them: their addresses and their blocks.
 	homes map[netip.Prefix]*wiredNode
-	// left is when nodes went down or left, or gave a block back or told others so, or took one in a later life, by what led to them: what was there for one may go when the next has
-	// come.
+	// left is when a prefix stopped leading to a node: it went down or left, it or its record gave a block back, or it
+	// took one in a later life. Objects for the previous node may go when the next has come.
 	left map[netip.Prefix][]time.Duration
-	// changed is when the cluster's address ranges changed, reblocked counts changes of nodes' blocks behind the first of these: routes to
-	// blocks are then joined and parted.
+	// changed is when the cluster's address ranges changed, reblocked counts later changes of nodes' blocks: routes to
+	// blocks are then joined and split.
 	changed   []time.Duration
 	reblocked int
-	// wiped: the store has lost what nodes had written there.
+	// wiped: the store has lost nodes' records.
 	wiped bool
-	// unheard counts what kept news of services from nodes.
+	// unheard counts faults that delayed notifications of services.
 	unheard int
-	// last is what disturbed the cluster last, at lastAt.
+	// last is the latest disturbance of the cluster, at lastAt.
 	last   string
 	lastAt time.Duration
 	checks int64
@@ -169,11 +177,12 @@ func (w *wiredWatcher) Observe(f *fact.Fact) error {
 	case fact.Addressed:
 		n := w.node(f.Node)
 		if len(x.Addrs) == 0 || slices.Equal(x.Addrs, n.addrs) {
-			return nil // its agent starts; its VPP goes on
+			return nil // its agent starts; its VPP keeps running
 		}
 		w.unhome(n)
-		if n.addrs != nil || n.former != nil && !slices.Equal(n.former, x.Addrs) || n.former == nil && (w.wiped || n.toldOther(x.Addrs)) {
-			n.moves = append(n.moves, f.At) // also one that comes back to other addresses than it went with
+		if n.addrs != nil || n.former != nil && !slices.Equal(n.former, x.Addrs) || n.former == nil &&
+			(w.wiped || n.toldOther(x.Addrs)) {
+			n.moves = append(n.moves, f.At) // including a node that comes back with other addresses
 		}
 		n.former = nil
 		n.addrs = append(n.addrs[:0], x.Addrs...)
@@ -190,7 +199,8 @@ func (w *wiredWatcher) Observe(f *fact.Fact) error {
 			}
 		}
 		if n.lives > 1 {
-			// A node tells others of a block before it takes it. A life that died in between may have, and this one began by telling of none.
+			// A node announces a block before it uses it. A process that died in between may have done so, and this one began by
+			// announcing none.
 			for i := range x.Blocks {
 				if p := x.Blocks[i].Prefix; !slices.ContainsFunc(n.blocks, func(b ipam.Block) bool { return b.Prefix == p }) {
 					w.leaves(n, p, f.At, byTaking)
@@ -253,8 +263,9 @@ func (w *wiredWatcher) removed(f *fact.Fact, x fact.Removed) error {
 		if at, kept := w.kept[m]; now%2 == 0 || kept && f.At-at < newsLate {
 			return nil
 		}
-		if n.unmapped[m]++; n.unmapped[m] > 2*(now+w.unheard) { // a service and its endpoints are heard of one after the other
-			return w.torn(f, x, n, "a service", "it has had endpoints all along")
+		// notifications of a service and its endpoints come one after the other
+		if n.unmapped[m]++; n.unmapped[m] > 2*(now+w.unheard) {
+			return w.torn(f, x, n, "a service", "it had endpoints all the time")
 		}
 		return nil
 	}
@@ -264,16 +275,16 @@ func (w *wiredWatcher) removed(f *fact.Fact, x fact.Removed) error {
 			p.remade[t] = true
 			return nil
 		}
-		return w.torn(f, x, n, "pod "+p.pod+" ("+p.addr.String()+")", "nobody asked for its DEL")
+		return w.torn(f, x, n, "pod "+p.pod+" ("+p.addr.String()+")", "its DEL was not requested")
 	}
 	if peer, p := w.peerOf(n, r); peer != nil {
-		if f.At < peer.since[p] { // it was told late, and is about who was there before
+		if f.At < peer.since[p] { // it was reported late and concerns the previous pod
 			return nil
 		}
 		if w.excused(f, x, n, peer, p) {
 			return nil
 		}
-		return w.torn(f, x, n, peer.name, "it has not left, and is reached by what it was")
+		return w.torn(f, x, n, peer.name, "it has not left, and its addresses are unchanged")
 	}
 	if r.What == fact.RemovedTable && n.tables < w.fewer {
 		n.tables++
@@ -293,7 +304,7 @@ func mappedOf(x fact.Served) mapped {
 	return m
 }
 
-// linkGone notes whose link was deleted.
+// linkGone records whose link was deleted.
 func (n *wiredNode) linkGone(f *fact.Fact, x fact.Disturbed) {
 	all := x.Owner == (ipam.Owner{})
 	if all {
@@ -309,19 +320,19 @@ func (n *wiredNode) linkGone(f *fact.Fact, x fact.Disturbed) {
 }
 
 func (w *wiredWatcher) torn(f *fact.Fact, x fact.Removed, n *wiredNode, whose, why string) error {
-	did := "is taken from"
+	did := "is removed from"
 	if x.Removal.Replaced {
 		did = "is replaced under"
 	}
 	after := ""
 	if w.last != "" {
-		after = "; last before it: " + w.last + " " + (f.At - w.lastAt).String() + " ago"
+		after = "; last disturbance: " + w.last + " " + (f.At - w.lastAt).String() + " ago"
 	}
 	return broken(staysWiredName, f.At, f.Node, "%s %s %s, which lives: %s; the agent of %s has run for %s%s",
 		x.Removal, did, whose, why, f.Node, f.At-n.agentUp, after)
 }
 
-// podOf is the living pod that a removal on its node is about.
+// podOf is the living pod that a removal on its node concerns.
 func (n *wiredNode) podOf(r *fact.Removal) *wiredPod {
 	if r.Netns != "" {
 		return n.byNetns[r.Netns]
@@ -335,7 +346,7 @@ func (n *wiredNode) podOf(r *fact.Removal) *wiredPod {
 	return nil
 }
 
-// peerOf is the living other node that a removal is about, and what of it.
+// peerOf is the living other node that a removal concerns, and its prefix.
 func (w *wiredWatcher) peerOf(n *wiredNode, r *fact.Removal) (*wiredNode, netip.Prefix) {
 	p := r.Prefix
 	switch {
@@ -352,9 +363,9 @@ func (w *wiredWatcher) peerOf(n *wiredNode, r *fact.Removal) (*wiredNode, netip.
 	return nil, p
 }
 
-// excused: the node or its peer has moved, or another node was where the peer is now, since the thing was taken away last. Where nodes move
-// again, blocks go to and fro, or ranges change one after the other, a node that hears late takes away for each of them what others took away
-// long ago: each move, each leaving and each change is then a cause of its own.
+// excused: the node or its peer has moved, or another node had the peer's prefix, since the last removal of the thing.
+// If nodes move repeatedly, blocks go back and forth, or ranges change in a row, a node with late notifications makes
+// one removal for each: each move, each departure and each change is a cause of its own.
 func (w *wiredWatcher) excused(f *fact.Fact, x fact.Removed, n, peer *wiredNode, p netip.Prefix) bool {
 	r, left, changed, reblocked := x.Removal, w.left[p], []time.Duration(nil), 0
 	moves, known := len(n.moves)+len(peer.moves), heardBy(f.At, n.moves, 0)+heardBy(f.At, peer.moves, 0)
@@ -365,7 +376,7 @@ func (w *wiredWatcher) excused(f *fact.Fact, x fact.Removed, n, peer *wiredNode,
 	was := n.remade[k]
 	heard, followed := heardBy(f.At, left, was.left), heardBy(f.At, changed, was.changed)
 	switch {
-	case was.reblocked != reblocked, was.moves > moves: // those of another peer
+	case was.reblocked != reblocked, was.moves > moves: // of another peer
 		was = remade{moves, reblocked, heard, followed}
 	case was.moves < moves:
 		was.moves, was.left, was.changed = max(was.moves+1, known), heard, followed
@@ -385,7 +396,7 @@ func (w *wiredWatcher) excused(f *fact.Fact, x fact.Removed, n, peer *wiredNode,
 	return true
 }
 
-// needs says what of the node itself a removal is about that was decided on at a time.
+// needs says which need of the node itself a removal violates that was decided at a time.
 func (n *wiredNode) needs(r *fact.Removal, asked time.Duration) string {
 	if len(n.addrs) == 0 {
 		return ""
@@ -412,7 +423,7 @@ func (n *wiredNode) needs(r *fact.Removal, asked time.Duration) string {
 	return ""
 }
 
-// own keeps since when the node has which addresses.
+// own records since when the node has each address.
 func (n *wiredNode) own(at time.Duration) {
 	now := map[netip.Addr]time.Duration{}
 	add := func(a netip.Addr) {
@@ -438,7 +449,7 @@ func (n *wiredNode) own(at time.Duration) {
 	n.owned = now
 }
 
-// ask notes that a pod's DEL was asked for.
+// ask records that a pod's DEL was requested.
 func (n *wiredNode) ask(o ipam.Owner, at time.Duration) {
 	for _, holder := range [...]ipam.Owner{o, o.Second()} {
 		if p := n.byOwner[holder]; p != nil && p.until == 0 {
@@ -470,7 +481,9 @@ func (n *wiredNode) endAll() {
 func (w *wiredWatcher) node(name string) *wiredNode {
 	n := w.nodes[name]
 	if n == nil {
-		n = &wiredNode{name: name, byAddr: map[netip.Addr]*wiredPod{}, byNetns: map[string]*wiredPod{}, byOwner: map[ipam.Owner]*wiredPod{}, lost: map[ipam.Owner]bool{}, unmapped: map[mapped]int{}, disowned: map[netip.Addr]time.Duration{}, halves: map[netip.Prefix]half{}}
+		n = &wiredNode{name: name, byAddr: map[netip.Addr]*wiredPod{}, byNetns: map[string]*wiredPod{},
+			byOwner: map[ipam.Owner]*wiredPod{}, lost: map[ipam.Owner]bool{}, unmapped: map[mapped]int{},
+			disowned: map[netip.Addr]time.Duration{}, halves: map[netip.Prefix]half{}}
 		w.nodes[name] = n
 	}
 	return n

@@ -19,8 +19,9 @@ func addrs(list ...string) (out []netip.Addr) {
 	return out
 }
 
-// Goal: stays-wired breaks when something of a living pod, peer or of the node itself is taken away or replaced, names whose it
-// was, and stays silent where a fact is the cause. Method: two nodes with a pod; each case tells what came before and one removal.
+// Goal: stays-wired breaks when something of a living pod, peer or of the node itself is taken away or replaced, names
+// whose it was, and stays silent where a fact is the cause. Method: two nodes with a pod; each case tells what came
+// before and one removal.
 func TestStaysWired(t *testing.T) {
 	web := ipam.Owner{Network: "k8s", ContainerID: "c1", IfName: "eth0"}
 	pod, block := netip.MustParseAddr("10.1.1.2"), netip.MustParsePrefix("10.1.2.0/24")
@@ -81,46 +82,46 @@ func TestStaysWired(t *testing.T) {
 		want   string
 		took   time.Duration // the call
 	}{
-		{name: "route of a living pod", gone: []fact.Removal{podRoute}, want: "route 10.1.1.2/32 of table 1 () is taken from pod default/web"},
+		{name: "route of a living pod", gone: []fact.Removal{podRoute}, want: "route 10.1.1.2/32 of table 1 () is removed from pod default/web"},
 		{name: "its interface", gone: []fact.Removal{podTap}, want: "pod default/web"},
 		{name: "its neighbor, by another MAC", gone: []fact.Removal{{What: fact.RemovedNeighbor, Addr: pod, Replaced: true}}, want: "is replaced under pod default/web"},
 		{name: "after its DEL", before: []fact.Fact{{Node: "node-1", What: fact.Asked{Owner: web, Command: "Del"}}}, gone: []fact.Removal{podRoute, podTap}},
 		{name: "after another pod's DEL", before: []fact.Fact{{Node: "node-1", What: fact.Asked{Owner: ipam.Owner{ContainerID: "c2"}, Command: "Del"}}},
-			gone: []fact.Removal{podRoute}, want: "nobody asked for its DEL"},
+			gone: []fact.Removal{podRoute}, want: "its DEL was not requested"},
 		{name: "after a GC", before: []fact.Fact{{Node: "node-1", What: fact.Asked{Command: "GC"}}}, gone: []fact.Removal{podRoute}},
-		{name: "tunnel to a living peer", gone: []fact.Removal{tunnel}, want: "is taken from node-2"},
-		{name: "route to its block", gone: []fact.Removal{blockRoute}, want: "is taken from node-2"},
+		{name: "tunnel to a living peer", gone: []fact.Removal{tunnel}, want: "is removed from node-2"},
+		{name: "route to its block", gone: []fact.Removal{blockRoute}, want: "is removed from node-2"},
 		{name: "neighbor of its BVI", gone: []fact.Removal{{What: fact.RemovedNeighbor, Addr: netip.MustParseAddr("192.168.30.2")}}, want: "node-2"},
 		{name: "after the peer left", before: []fact.Fact{{Node: "node-2", What: fact.NodeGone{Left: true}}},
 			gone: []fact.Removal{tunnel, blockRoute}},
 		{name: "once after another node came in its place", before: []fact.Fact{{Node: "node-2", What: fact.NodeGone{Left: true}}, start[2]},
 			gone: []fact.Removal{tunnel}},
 		{name: "a block that the peer has not any more", before: []fact.Fact{{Node: "node-2", What: fact.NodeBlocks{}}}, gone: []fact.Removal{blockRoute}},
-		{name: "twice after the block went to and fro twice, by a node that hears late", before: toAndFro, gone: []fact.Removal{blockRoute, blockRoute}},
-		{name: "thrice after it", before: toAndFro, gone: []fact.Removal{blockRoute, blockRoute, blockRoute}, want: "is taken from node-2"},
+		{name: "twice after the block went to and fro twice, by a node that is notified late", before: toAndFro, gone: []fact.Removal{blockRoute, blockRoute}},
+		{name: "thrice after it", before: toAndFro, gone: []fact.Removal{blockRoute, blockRoute, blockRoute}, want: "is removed from node-2"},
 		{name: "once after the peer's record dropped the block, which it took later", before: []fact.Fact{tells}, gone: []fact.Removal{blockRoute}},
-		{name: "twice after that", before: []fact.Fact{tells}, gone: []fact.Removal{blockRoute, blockRoute}, want: "is taken from node-2"},
+		{name: "twice after that", before: []fact.Fact{tells}, gone: []fact.Removal{blockRoute, blockRoute}, want: "is removed from node-2"},
 		{name: "twice where the record and what the node takes tell of one leaving", before: []fact.Fact{tells, away, start[3]},
-			gone: []fact.Removal{blockRoute, blockRoute}, want: "is taken from node-2"},
+			gone: []fact.Removal{blockRoute, blockRoute}, want: "is removed from node-2"},
 		{name: "twice where the node takes before its record tells", before: []fact.Fact{away, tells, start[3]},
-			gone: []fact.Removal{blockRoute, blockRoute}, want: "is taken from node-2"},
+			gone: []fact.Removal{blockRoute, blockRoute}, want: "is removed from node-2"},
 		{name: "twice where they tell of two", before: []fact.Fact{away, start[3], late}, gone: []fact.Removal{blockRoute, blockRoute}},
 		{name: "once after the peer's record was written anew without the block, as the store had lost it", before: []fact.Fact{tellsAnew}, gone: []fact.Removal{blockRoute}},
-		{name: "after a record that was written anew with the block", before: []fact.Fact{start[5]}, gone: []fact.Removal{blockRoute}, want: "is taken from node-2"},
-		{name: "after the record of another node of the peer's name", before: []fact.Fact{tellsOther}, gone: []fact.Removal{blockRoute}, want: "is taken from node-2"},
-		{name: "after the peer's record was released", before: []fact.Fact{releases}, gone: []fact.Removal{blockRoute}, want: "is taken from node-2"},
+		{name: "after a record that was written anew with the block", before: []fact.Fact{start[5]}, gone: []fact.Removal{blockRoute}, want: "is removed from node-2"},
+		{name: "after the record of another node of the peer's name", before: []fact.Fact{tellsOther}, gone: []fact.Removal{blockRoute}, want: "is removed from node-2"},
+		{name: "after the peer's record was released", before: []fact.Fact{releases}, gone: []fact.Removal{blockRoute}, want: "is removed from node-2"},
 		{name: "once after the peer's agent may have died before it took a block", before: untaken, gone: []fact.Removal{earlyRoute}},
-		{name: "twice after that", before: untaken, gone: []fact.Removal{earlyRoute, earlyRoute}, want: "is taken from node-2"},
-		{name: "after it took one in its first life", before: untaken[1:], gone: []fact.Removal{earlyRoute}, want: "is taken from node-2"},
-		{name: "what it had taken by then", before: untaken, gone: []fact.Removal{blockRoute}, want: "is taken from node-2"},
+		{name: "twice after that", before: untaken, gone: []fact.Removal{earlyRoute, earlyRoute}, want: "is removed from node-2"},
+		{name: "after it took one in its first life", before: untaken[1:], gone: []fact.Removal{earlyRoute}, want: "is removed from node-2"},
+		{name: "what it had taken by then", before: untaken, gone: []fact.Removal{blockRoute}, want: "is removed from node-2"},
 		{name: "once where that was long ago", before: longAgo, gone: []fact.Removal{blockRoute}},
-		{name: "twice where that was long ago", before: longAgo, gone: []fact.Removal{blockRoute, blockRoute}, want: "is taken from node-2"},
+		{name: "twice where that was long ago", before: longAgo, gone: []fact.Removal{blockRoute, blockRoute}, want: "is removed from node-2"},
 		{name: "once after the node's own move", before: []fact.Fact{moved}, gone: []fact.Removal{tunnel}},
-		{name: "twice after it", before: []fact.Fact{moved}, gone: []fact.Removal{tunnel, tunnel}, want: "is taken from node-2"},
-		{name: "twice after two moves, by a node that hears late", before: []fact.Fact{moved, movedAgain}, gone: []fact.Removal{tunnel, tunnel}},
-		{name: "thrice after them", before: []fact.Fact{moved, movedAgain}, gone: []fact.Removal{tunnel, tunnel, tunnel}, want: "is taken from node-2"},
+		{name: "twice after it", before: []fact.Fact{moved}, gone: []fact.Removal{tunnel, tunnel}, want: "is removed from node-2"},
+		{name: "twice after two moves, by a node that is notified late", before: []fact.Fact{moved, movedAgain}, gone: []fact.Removal{tunnel, tunnel}},
+		{name: "thrice after them", before: []fact.Fact{moved, movedAgain}, gone: []fact.Removal{tunnel, tunnel, tunnel}, want: "is removed from node-2"},
 		{name: "once where they were long ago", before: []fact.Fact{movedBefore, movedAgainBefore}, gone: []fact.Removal{tunnel}},
-		{name: "twice where they were long ago", before: []fact.Fact{movedBefore, movedAgainBefore}, gone: []fact.Removal{tunnel, tunnel}, want: "is taken from node-2"},
+		{name: "twice where they were long ago", before: []fact.Fact{movedBefore, movedAgainBefore}, gone: []fact.Removal{tunnel, tunnel}, want: "is removed from node-2"},
 		{name: "once after a peer began with another address than its record had told", before: []fact.Fact{leases("192.168.16.7"), begins}, gone: []fact.Removal{hostRoute}},
 		{name: "twice after it", before: []fact.Fact{leases("192.168.16.7"), begins}, gone: []fact.Removal{hostRoute, hostRoute}, want: "is replaced under node-4"},
 		{name: "once after its record told another one before it began", before: []fact.Fact{leases("192.168.16.7"), leases("192.168.16.8"), begins}, gone: []fact.Removal{hostRoute}},
@@ -128,13 +129,13 @@ func TestStaysWired(t *testing.T) {
 		{name: "twice where it told so behind its beginning", before: []fact.Fact{leases("192.168.16.7"), begins, leases("192.168.16.8")}, gone: []fact.Removal{hostRoute, hostRoute}, want: "is replaced under node-4"},
 		{name: "after it began with what its record had told", before: []fact.Fact{leases("192.168.16.8"), begins}, gone: []fact.Removal{hostRoute}, want: "is replaced under node-4"},
 		{name: "told late, of who had the address before", before: []fact.Fact{newcomer}, gone: []fact.Removal{{What: fact.RemovedTunnel, Name: "vxlan_tunnel3", Addr: netip.MustParseAddr("192.168.16.3")}}},
-		{name: "told late, of who has had the address all along", before: []fact.Fact{again}, gone: []fact.Removal{tunnel}, want: "is taken from node-2"},
+		{name: "told late, of who has had the address all along", before: []fact.Fact{again}, gone: []fact.Removal{tunnel}, want: "is removed from node-2"},
 		{name: "route to a block after the ranges changed", before: []fact.Fact{ranges}, gone: []fact.Removal{blockRoute}},
-		{name: "twice after that", before: []fact.Fact{ranges}, gone: []fact.Removal{blockRoute, blockRoute}, want: "is taken from node-2"},
-		{name: "twice after they changed twice, by a node that hears late", before: []fact.Fact{ranges, ranges}, gone: []fact.Removal{blockRoute, blockRoute}},
-		{name: "thrice after they changed twice", before: []fact.Fact{ranges, ranges}, gone: []fact.Removal{blockRoute, blockRoute, blockRoute}, want: "is taken from node-2"},
+		{name: "twice after that", before: []fact.Fact{ranges}, gone: []fact.Removal{blockRoute, blockRoute}, want: "is removed from node-2"},
+		{name: "twice after they changed twice, by a node that is notified late", before: []fact.Fact{ranges, ranges}, gone: []fact.Removal{blockRoute, blockRoute}},
+		{name: "thrice after they changed twice", before: []fact.Fact{ranges, ranges}, gone: []fact.Removal{blockRoute, blockRoute, blockRoute}, want: "is removed from node-2"},
 		{name: "once where they changed twice long ago", before: []fact.Fact{rangesBefore, rangesBefore}, gone: []fact.Removal{blockRoute}},
-		{name: "twice where they changed twice long ago", before: []fact.Fact{rangesBefore, rangesBefore}, gone: []fact.Removal{blockRoute, blockRoute}, want: "is taken from node-2"},
+		{name: "twice where they changed twice long ago", before: []fact.Fact{rangesBefore, rangesBefore}, gone: []fact.Removal{blockRoute, blockRoute}, want: "is removed from node-2"},
 		{name: "tunnel after the ranges changed", before: []fact.Fact{ranges}, gone: []fact.Removal{tunnel}, want: "node-2"},
 		{name: "the node's own address", gone: []fact.Removal{{What: fact.RemovedAddress, Name: "loop1", Prefix: netip.MustParsePrefix("192.168.16.1/24")}},
 			want: "node-1 itself"},
@@ -148,7 +149,7 @@ func TestStaysWired(t *testing.T) {
 		{name: "the BVI", gone: []fact.Removal{{What: fact.RemovedInterface, Name: "loop0", Addrs: []netip.Prefix{netip.MustParsePrefix("192.168.30.1/24")}}},
 			want: "still has its address 192.168.30.1"},
 		{name: "the pod table", gone: []fact.Removal{{What: fact.RemovedTable, Table: 1}}, want: "node-1 itself"},
-		{name: "what is nobody's", gone: []fact.Removal{{What: fact.RemovedRoute, Prefix: netip.MustParsePrefix("10.9.9.9/32")},
+		{name: "a removal without an owner", gone: []fact.Removal{{What: fact.RemovedRoute, Prefix: netip.MustParsePrefix("10.9.9.9/32")},
 			{What: fact.RemovedInterface, Name: "tap9", Netns: "/run/netns/left"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -178,8 +179,8 @@ func TestStaysWired(t *testing.T) {
 	}
 }
 
-// Goal: the mapping of a service that keeps its endpoints goes twice at most, as the service may have been another one before, and freely where
-// clients get none. Method: short histories; the last fact breaks the law or does not.
+// Goal: the mapping of a service that keeps its endpoints goes twice at most, as the service may have been another one
+// before, and freely where clients get none. Method: short histories; the last fact breaks the law or does not.
 func TestStaysMapped(t *testing.T) {
 	at, tcp := netip.MustParseAddrPort("10.96.0.10:80"), string(scenarios.TCP)
 	served := fact.Fact{What: fact.Served{Endpoint: at, Proto: tcp}}
@@ -190,11 +191,11 @@ func TestStaysMapped(t *testing.T) {
 	later := gone
 	later.At = newsLate
 	for _, tc := range []watched{
-		{"three times, and nothing happened", staysWired(), []fact.Fact{served, gone, gone, gone}, "NAT mapping of 10.96.0.10:80 (del) is taken from a service"},
+		{"three times, and nothing happened", staysWired(), []fact.Fact{served, gone, gone, gone}, "NAT mapping of 10.96.0.10:80 (del) is removed from a service"},
 		{"three times, after news came late", staysWired(), []fact.Fact{{What: fact.Disturbed{By: "gap-watch"}}, served, gone, gone, gone, gone}, ""},
-		{"five times, after news came late", staysWired(), []fact.Fact{{What: fact.Disturbed{By: "gap-watch"}}, served, gone, gone, gone, gone, gone}, "NAT mapping of 10.96.0.10:80 (del) is taken from a service"},
+		{"five times, after news came late", staysWired(), []fact.Fact{{What: fact.Disturbed{By: "gap-watch"}}, served, gone, gone, gone, gone, gone}, "NAT mapping of 10.96.0.10:80 (del) is removed from a service"},
 		{"of one that had affinity until now", staysWired(), []fact.Fact{kept, gone, gone, gone}, ""},
-		{"of one that had affinity long ago", staysWired(), []fact.Fact{kept, later, later, later}, "NAT mapping of 10.96.0.10:80 (del) is taken from a service"},
+		{"of one that had affinity long ago", staysWired(), []fact.Fact{kept, later, later, later}, "NAT mapping of 10.96.0.10:80 (del) is removed from a service"},
 		{"of another protocol", staysWired(), []fact.Fact{udp, gone, gone}, ""},
 		{"without endpoints", staysWired(), []fact.Fact{served, unserved, gone, gone}, ""},
 		{"of a service that was another one", staysWired(), []fact.Fact{served, gone, unserved, served, gone}, ""},

@@ -9,14 +9,16 @@ import (
 
 const toldIsSavedName = "told-is-saved"
 
-// toldIsSaved: what the agent acknowledges is on the disk before: the lease of an ADD, the release of a DEL, and the node ID that it acts on. No crash is
-// needed to see it: a crash at that moment would undo what somebody counts on.
+// toldIsSaved: the agent writes state to disk before it acknowledges it: the lease of an ADD, the release of a DEL, and
+// the node ID that it acts on. The law needs no crash to see a fault: a crash at that moment would undo acknowledged
+// state.
 //
 // A snapshot shows no disk.
 func toldIsSaved() fact.Law {
 	return fact.Law{
-		Name:    toldIsSavedName,
-		Why:     "A crash at the wrong moment gives a pod's address, or a node's ID, to another one.",
+		Name: toldIsSavedName,
+		Why: "After a crash between acknowledgement and write, another pod gets the pod's address, or another node the " +
+			"node's ID.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.Disks, fact.Sandboxes, fact.NodeIDs},
@@ -24,7 +26,7 @@ func toldIsSaved() fact.Law {
 	}
 }
 
-// disk is what the journal on a node's disk says.
+// disk is the content of the journal on a node's disk.
 type disk struct {
 	id     uint32
 	leases map[ipam.Owner]netip.Addr
@@ -38,7 +40,7 @@ type savedWatcher struct {
 func (w *savedWatcher) Checks() int64 { return w.checks }
 
 func (w *savedWatcher) Observe(f *fact.Fact) error {
-	const look = "look at what waits for the journal"
+	const look = "check what waits for the journal"
 	switch x := f.What.(type) {
 	case fact.SavedLease:
 		w.disk(f.Node).leases[x.Owner] = x.Addr
@@ -61,19 +63,22 @@ func (w *savedWatcher) Observe(f *fact.Fact) error {
 		w.checks++
 		switch addr, held := w.disk(f.Node).leases[x.Owner]; {
 		case !held:
-			return broken(toldIsSavedName, f.At, f.Node, "the ADD of %s is answered with %s, and the disk knows no lease of it: %s", x.Owner, x.Addr, look)
+			return broken(toldIsSavedName, f.At, f.Node, "the ADD of %s is answered with %s, but its lease is not on disk: %s",
+				x.Owner, x.Addr, look)
 		case addr != x.Addr:
-			return broken(toldIsSavedName, f.At, f.Node, "the ADD of %s is answered with %s, and the disk says %s: %s", x.Owner, x.Addr, addr, look)
+			return broken(toldIsSavedName, f.At, f.Node, "the ADD of %s is answered with %s, but its lease on disk is %s: %s",
+				x.Owner, x.Addr, addr, look)
 		}
 	case fact.Deleted:
 		w.checks++
 		if addr, held := w.disk(f.Node).leases[x.Owner]; held {
-			return broken(toldIsSavedName, f.At, f.Node, "the DEL of %s is answered, and the disk still holds its lease of %s: %s", x.Owner, addr, look)
+			return broken(toldIsSavedName, f.At, f.Node, "the DEL of %s is answered, but its lease of %s is still on disk: %s",
+				x.Owner, addr, look)
 		}
 	case fact.NodeID:
 		w.checks++
 		if x.ID != 0 && x.ID != w.disk(f.Node).id {
-			return broken(toldIsSavedName, f.At, f.Node, "%s acts on node ID %d, and the disk does not know it: %s", f.Node, x.ID, look)
+			return broken(toldIsSavedName, f.At, f.Node, "%s acts on node ID %d, which is not on disk: %s", f.Node, x.ID, look)
 		}
 	}
 	return nil

@@ -15,12 +15,13 @@ const tunnelsSymmetricName = "tunnels-symmetric"
 // are the bridge domain's members; and the L2 FIB and the BVI's neighbors name each peer's BVI once. Nothing of the
 // kind leads to a node that is gone.
 //
-// Tunnels are demanded between nodes that run whole, with ID and addresses. One that is down but still in the cluster
+// Tunnels are required between fully running nodes with ID and addresses. A node that is down but still in the cluster
 // may have them or not.
 func tunnelsSymmetric() fact.Law {
 	return fact.Law{
-		Name:  tunnelsSymmetricName,
-		Why:   "VPP takes a tunnel's packets only if it has the same tunnel the other way round; one forgotten half cuts two nodes apart in silence.",
+		Name: tunnelsSymmetricName,
+		Why: "VPP accepts a tunnel's packets only if it has the reverse tunnel; one missing half silently disconnects " +
+			"two nodes.",
 		When:  fact.Settled,
 		Needs: []fact.Evidence{fact.NodeIDs, fact.VPPTables},
 		Check: checkTunnels,
@@ -28,7 +29,8 @@ func tunnelsSymmetric() fact.Law {
 }
 
 func checkTunnels(s fact.Snapshot) (occasions int64, err error) {
-	m := mesh{s: s, peers: make([]meshNode, len(s.Nodes)), byAddress: map[netip.Addr]int{}, byVXLAN: map[netip.Addr]int{}, byMAC: map[vppwire.MAC]int{},
+	m := mesh{s: s, peers: make([]meshNode, len(s.Nodes)), byAddress: map[netip.Addr]int{}, byVXLAN: map[netip.Addr]int{},
+		byMAC:   map[vppwire.MAC]int{},
 		tunnels: make([]uint32, len(s.Nodes))}
 	for i := range s.Nodes {
 		m.learn(i)
@@ -38,44 +40,45 @@ func checkTunnels(s fact.Snapshot) (occasions int64, err error) {
 			if err := m.node(i); err != nil {
 				return occasions + 1, err
 			}
-			occasions += int64(len(m.members)) // tunnels and BVI
+			occasions += int64(len(m.members)) // tunnels and the BVI
 		}
 	}
 	return occasions, nil
 }
 
-// mesh is what all nodes' tunnels are held against. Maps are from what identifies a peer to its index in the snapshot.
+// mesh is the reference for all nodes' tunnels. Maps are from what identifies a peer to its index in the snapshot.
 type mesh struct {
 	s         fact.Snapshot
 	peers     []meshNode
 	byAddress map[netip.Addr]int
 	byVXLAN   map[netip.Addr]int
 	byMAC     map[vppwire.MAC]int
-	// vni is what the first tunnel of the snapshot has, group its split horizon group.
+	// vni is the VNI of the snapshot's first tunnel, group its split horizon group.
 	vni   uint32
 	group uint8
 	known bool
-	// hidden: some node can be asked for its addresses neither through its agent nor through its VPP, so that nothing
-	// can be said to lead to nobody.
+	// hidden: some node reports its addresses neither through its agent nor through its VPP, so no tunnel can be called
+	// stale.
 	hidden bool
 
-	// tunnels holds the interface of the node at hand towards each peer, 0 for none: index 0 is local0. members are all
-	// of them in order.
+	// tunnels holds the current node's interface towards each peer, or 0: index 0 is local0. members are all of them in
+	// order.
 	tunnels []uint32
 	members []uint32
 }
 
-// meshNode is one node as its peers must know it.
+// meshNode is a node's state that its peers must have.
 type meshNode struct {
 	// whole: every other whole node must have a tunnel to it.
 	whole  bool
 	bvi    fact.Interface
 	hasBVI bool
-	// pods is the bridge domain that joins the pods' shared interface with VPP's tables, 0 for none. It is no part of the mesh.
+	// pods is the bridge domain that joins the pods' shared interface with VPP's tables, 0 for none. It is not part of the
+	// mesh.
 	pods uint32
 }
 
-// learn registers what identifies a node: what its agent says, or else what its VPP has.
+// learn registers what identifies a node: its agent's data, or else its VPP's.
 func (m *mesh) learn(i int) {
 	n, p := &m.s.Nodes[i], &m.peers[i]
 	told := n.Address.IsValid() && n.VXLANAddress.IsValid()
@@ -177,7 +180,7 @@ func (m *mesh) interfaces(i int) error {
 			continue
 		}
 		if !ok || !p.hasBVI || peer == i {
-			return m.broken(i, "tunnel %s leads to %s, which is no peer's address", ifc.Name, ifc.Dst)
+			return m.broken(i, "tunnel %s leads to %s, which is not a peer's address", ifc.Name, ifc.Dst)
 		}
 		if !m.known {
 			m.vni, m.group, m.known = ifc.VNI, ifc.SHG, true
@@ -194,7 +197,7 @@ func (m *mesh) interfaces(i int) error {
 		case ifc.Bridge == 0 || ifc.Bridge != p.bvi.Bridge:
 			return m.broken(i, "tunnel %s to %s is not in the BVI's bridge domain", ifc.Name, to)
 		case ifc.SHG == 0 || ifc.SHG != m.group:
-			return m.broken(i, "tunnel %s to %s is in split horizon group %d, so that frames may go round", ifc.Name, to, ifc.SHG)
+			return m.broken(i, "tunnel %s to %s is in split horizon group %d, so frames may loop", ifc.Name, to, ifc.SHG)
 		}
 		m.tunnels[peer] = ifc.Index
 		m.members = append(m.members, ifc.Index)
@@ -210,7 +213,7 @@ func (m *mesh) interfaces(i int) error {
 	return nil
 }
 
-// domain: the bridge domain forwards, does nothing on its own, and has the BVI and the tunnels as members.
+// domain: the bridge domain forwards, neither learns nor floods, and has the BVI and the tunnels as members.
 func (m *mesh) domain(i int) error {
 	n, p := &m.s.Nodes[i], &m.peers[i]
 	if !p.hasBVI {
@@ -244,7 +247,8 @@ func (m *mesh) macs(i int) error {
 			return m.broken(i, "the L2 FIB of bridge domain %d has %s, which is no peer's BVI", e.Bridge, e.MAC)
 		case peer == i && e.Index == p.bvi.Index:
 		case peer == i || m.tunnels[peer] == 0 || e.Index != m.tunnels[peer]:
-			return m.broken(i, "the L2 FIB sends %s of %s to interface %d, not into the tunnel there", e.MAC, m.s.Nodes[peer].Name, e.Index)
+			return m.broken(i, "the L2 FIB sends %s of %s to interface %d, not into the tunnel there", e.MAC,
+				m.s.Nodes[peer].Name, e.Index)
 		case m.peers[peer].whole:
 			found++
 		}
@@ -252,7 +256,7 @@ func (m *mesh) macs(i int) error {
 	return m.all(i, found, "an L2 FIB entry")
 }
 
-// downPeer reports whether an interface is the tunnel to a peer whose BVI nobody can ask for its MAC.
+// downPeer reports whether an interface is the tunnel to a peer whose BVI's MAC is unknown, because it is down.
 func (m *mesh) downPeer(index uint32) bool {
 	for j, t := range m.tunnels {
 		if t == index && t != 0 {
@@ -278,7 +282,7 @@ func (m *mesh) neighbors(i int) error {
 			continue
 		}
 		if !ok || peer == i {
-			return m.broken(i, "the BVI has neighbor %s, which is no peer's VXLAN address", nb.Addr)
+			return m.broken(i, "the BVI has neighbor %s, which is not a peer's VXLAN address", nb.Addr)
 		}
 		if m.peers[peer].hasBVI && m.peers[peer].bvi.MAC != nb.MAC {
 			return m.broken(i, "the BVI has %s for %s of %s, whose BVI has %s",
@@ -300,7 +304,7 @@ func (m *mesh) neighbors(i int) error {
 	return m.all(i, found, "a neighbor entry")
 }
 
-// all demands that found counts every whole peer but the node itself. Entries are unique, so that counting is enough.
+// all requires that found counts every whole peer except the node itself. Entries are unique, so counting is enough.
 func (m *mesh) all(i, found int, what string) error {
 	if !m.peers[i].whole {
 		return nil

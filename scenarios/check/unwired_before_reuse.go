@@ -9,15 +9,16 @@ import (
 
 const unwiredName = "unwired-before-reuse"
 
-// unwiredBeforeReuse: an address is free for others only when nothing of its owner's is left: no route, neighbor or interface
-// address in any table of VPP, no link in its namespace. That is looked at when the agent releases the address, whoever gets it
-// when; and again when it goes to another owner, on that one's node and on the one where it was before.
+// unwiredBeforeReuse: an address is free for others only when nothing of its owner is left: no route, neighbor or
+// interface address in any table of VPP, and no link in its namespace. The law checks this when the agent releases the
+// address, and again when another owner gets it, on the new owner's node and on the previous one's.
 //
-// A snapshot shows leftovers only when they stay; books-agree finds those.
+// A snapshot shows only permanent leftovers; books-agree finds those.
 func unwiredBeforeReuse() fact.Law {
 	return fact.Law{
-		Name:    unwiredName,
-		Why:     "An address that is given away while packets still go to its last owner is answered by a dead pod's wiring, or by the wrong living one.",
+		Name: unwiredName,
+		Why: "If an address is reused while its previous owner's wiring is left, packets to it go to a dead pod or to " +
+			"the wrong living one.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.Leases, fact.Leftovers},
@@ -26,7 +27,7 @@ func unwiredBeforeReuse() fact.Law {
 }
 
 type reuseWatcher struct {
-	// owners are the last ones of addresses.
+	// owners are the addresses' latest owners.
 	owners map[netip.Addr]ipam.Owner
 	checks int64
 }
@@ -38,7 +39,8 @@ func (w *reuseWatcher) Observe(f *fact.Fact) error {
 	case fact.Released:
 		w.checks++
 		if l := x.Left; l != nil {
-			return broken(unwiredName, f.At, f.Node, "%s of %s is released while %s still has its %s: look at what releases addresses before their wiring is gone",
+			return broken(unwiredName, f.At, f.Node,
+				"%s of %s is released while %s still has its %s: check what releases addresses before their wiring is gone",
 				x.Addr, x.Owner, l.Node, l.Thing)
 		}
 	case fact.Leased:
@@ -54,7 +56,8 @@ func (w *reuseWatcher) leased(f *fact.Fact, x fact.Leased) error {
 		w.checks++
 	}
 	if l := x.Left; l != nil {
-		v := broken(unwiredName, f.At, f.Node, "%s goes to %s while %s still has the %s of %s: look at what releases the address there, and when",
+		v := broken(unwiredName, f.At, f.Node,
+			"%s goes to %s while %s still has the %s of %s: check what releases the address there, and when",
 			x.Addr, x.Owner, l.Node, l.Thing, l.Owner)
 		v.Before = x.Addr.String() + ": " + l.Owner.String() + " on " + l.Node
 		v.After = x.Addr.String() + ": " + x.Owner.String() + " on " + f.Node

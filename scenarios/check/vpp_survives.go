@@ -6,12 +6,12 @@ import (
 
 const vppSurvivesName = "vpp-survives"
 
-// vppSurvives: no agent ever asks VPP for what a VPP 25.10 dies of, at once or later. The simulator foresees it by what was
-// seen of real ones (sim/vppmodel, CrashTrigger), a lab sees VPP die. VPPs that a scenario kills are not meant.
+// vppSurvives: no agent makes a call that crashes a VPP 25.10, at once or later. The simulator predicts it from crashes
+// of real ones (sim/vppmodel, CrashTrigger); a lab sees VPP crash. VPPs that a scenario kills are not judged.
 func vppSurvives() fact.Law {
 	return fact.Law{
 		Name:    vppSurvivesName,
-		Why:     "A VPP that dies takes every pod of its node with it, and dies again when the agent repeats itself.",
+		Why:     "A crash of VPP disconnects every pod of its node, and VPP crashes again when the agent repeats the call.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.VPPLives},
@@ -19,7 +19,7 @@ func vppSurvives() fact.Law {
 	}
 }
 
-// survivalWatcher counts lives of VPPs.
+// survivalWatcher counts starts of VPPs.
 type survivalWatcher struct{ lives int64 }
 
 func (w *survivalWatcher) Checks() int64 { return w.lives }

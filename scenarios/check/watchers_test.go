@@ -379,12 +379,14 @@ func answeredLast(facts []fact.Fact, node string, o ipam.Owner) netip.Addr {
 	return netip.Addr{}
 }
 
-// leasedOutside reports whether the last fact leaves a lease outside its node's blocks, or makes one out of a draining block.
+// leasedOutside reports whether the last fact leaves a lease outside its node's blocks, or makes one out of a draining
+// block.
 func leasedOutside(h *history) bool {
 	return byCheck(checkLeaseInRange)(h) || leasedFromDraining(h)
 }
 
-// leasedFromDraining reports whether the last fact is a lease out of a block that has been draining for too long, and of no other one.
+// leasedFromDraining reports whether the last fact is a lease out of a block that has been draining for too long, and
+// of no other one.
 func leasedFromDraining(h *history) bool {
 	last := h.facts[len(h.facts)-1]
 	leased, ok := last.What.(fact.Leased)
@@ -695,8 +697,8 @@ func TestQuietRestart(t *testing.T) {
 	}
 }
 
-// Goal: a rest counts to its last millisecond, and for every owner but the one that released the address. Method: a pod whose address rests for ten
-// seconds, and when another sandbox, of another pod or of its own, leases it.
+// Goal: a rest counts to its last millisecond, and for every owner but the one that released the address. Method: a pod
+// whose address rests for ten seconds, and when another sandbox, of another pod or of its own, leases it.
 func TestAddressRests(t *testing.T) {
 	const rests = 10 * time.Second
 	a, web := netip.MustParseAddr("10.0.0.2"), ipam.Owner{Network: "k8s", ContainerID: "c1", IfName: "eth0"}
@@ -708,7 +710,7 @@ func TestAddressRests(t *testing.T) {
 	}
 	for _, tc := range []watched{
 		{"another's in time", addressRests(), lease(time.Second+rests, other), ""},
-		{"another's a millisecond early", addressRests(), lease(time.Second+rests-time.Millisecond, other), "9.999s after it was released, and should rest for 10s"},
+		{"another's a millisecond early", addressRests(), lease(time.Second+rests-time.Millisecond, other), "9.999s after it was released, but its cooldown is 10s"},
 		{"another's at once", addressRests(), lease(time.Second, other), "0s after it was released"},
 		{"its own at once", addressRests(), lease(time.Second, web), ""},
 		{"its own second interface's", addressRests(), lease(time.Second, second), "after it was released"},
@@ -718,7 +720,8 @@ func TestAddressRests(t *testing.T) {
 	}
 }
 
-// Goal: an agent that dies of what it was told breaks programs-survive, and one that is killed and starts again does not.
+// Goal: an agent that dies of what it was told breaks programs-survive, and one that is killed and starts again does
+// not.
 func TestProgramsSurvive(t *testing.T) {
 	law, _ := ByName(programsSurviveName)
 	w := law.Watch()
@@ -768,8 +771,8 @@ func TestForgottenWhileDeleting(t *testing.T) {
 }
 
 // Goal: a sandbox counts as the holder of its address until its DEL is answered, or asked for and done by the agent; a
-// release that no DEL asked for frees nothing. Method: what happens to a first sandbox before a second one is answered its
-// address, and whether that breaks the law.
+// release that no DEL asked for frees nothing. Method: what happens to a first sandbox before a second one is answered
+// its address, and whether that breaks the law.
 func TestOneOwnerWhileDeleting(t *testing.T) {
 	law, _ := ByName(oneOwnerName)
 	a := netip.MustParseAddr("10.0.0.2")
@@ -809,8 +812,8 @@ func TestOneOwnerWhileDeleting(t *testing.T) {
 // answeredAt is the place in a life of the answer to its ADD.
 const answeredAt = 3
 
-// feedLives feeds every watcher the life of pods on nodes with up to 100 pods each, as long as there is more to come; one fact each time. No law breaks
-// by it.
+// feedLives feeds every watcher the life of pods on nodes with up to 100 pods each, as long as there is more to come;
+// one fact each time. No law breaks by it.
 func feedLives(tb testing.TB, nodes int, more func() bool) {
 	var laws []fact.Law
 	var watchers []fact.Watcher
@@ -860,7 +863,8 @@ func feedLives(tb testing.TB, nodes int, more func() bool) {
 	}
 }
 
-// Goal: what BenchmarkWatchers measures is a life in which no law breaks. Method: two rounds of every pod of fewer nodes.
+// Goal: what BenchmarkWatchers measures is a life in which no law breaks. Method: two rounds of every pod of fewer
+// nodes.
 func TestWatchersOfLives(t *testing.T) {
 	const nodes, rounds = 20, 2
 	facts := 0

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// home notes what leads to a node from a time on. What led to it before leads to it since then.
+// home records the prefixes that lead to a node from a time on. Prefixes that led to it before keep their time.
 func (w *wiredWatcher) home(n *wiredNode, at time.Duration) {
 	before := n.since
 	n.since = nil

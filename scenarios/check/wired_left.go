@@ -8,24 +8,24 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// leftBy is how a leaving of a block was told.
+// leftBy is the source of the report that a block left.
 type leftBy uint8
 
 const (
-	// byTaking: the node takes it no more.
+	// byTaking: the node no longer uses it.
 	byTaking leftBy = iota
-	// bySaying: its record names it no more.
+	// bySaying: its record no longer names it.
 	bySaying
 )
 
-// half is a leaving of a block that was told at a time in one of these ways.
+// half is a report by one of these sources, at a time.
 type half struct {
 	at time.Duration
 	by leftBy
 }
 
-// tells notes what a node's record does not tell others any more, as it did before: a record that is written anew behind one that the store
-// has lost is another one to them, which they take for what the node has.
+// tells records what a node's record no longer tells others. A record that replaces one that the store has lost is a
+// new one to them, which they take for the node's state.
 func (w *wiredWatcher) tells(f *fact.Fact, x fact.RecordChange) {
 	c := &x
 	if c.After.UID == "" || c.After.Released {
@@ -45,14 +45,14 @@ func (w *wiredWatcher) tells(f *fact.Fact, x fact.RecordChange) {
 	n.told = c
 }
 
-// toldOther: others have heard of the node by another address than those that it begins with. A node writes its record before it may act on
-// it, and the address that it leases, or is told, may be another one by then.
+// toldOther: others were notified of another address than those that the node starts with. A node writes its record
+// before it acts on it, and may get another address by then.
 func (n *wiredNode) toldOther(addrs []netip.Addr) bool {
 	return n.told != nil && n.told.Address.IsValid() && !slices.Contains(addrs, n.told.Address)
 }
 
-// leaves notes that a block left a node. What the node takes and what its record tells others may both say so, in either order and
-// seconds apart, which is one leaving. Only the record says it of a block that was told of and never taken.
+// leaves records that a block left a node. The node and its record may both report it, in either order and seconds
+// apart; that is one departure. Only the record reports a block that was announced and never used.
 func (w *wiredWatcher) leaves(n *wiredNode, p netip.Prefix, at time.Duration, by leftBy) {
 	if h, told := n.halves[p]; told && h.by != by && at-h.at < newsLate {
 		delete(n.halves, p)
@@ -62,7 +62,7 @@ func (w *wiredWatcher) leaves(n *wiredNode, p netip.Prefix, at time.Duration, by
 	w.left[p] = append(w.left[p], at)
 }
 
-// heardBy is how many of the times, of which some count already, every node has heard of by now.
+// heardBy is how many of the times every node has been notified of by now; counted of them count already.
 func heardBy(now time.Duration, times []time.Duration, counted int) int {
 	for counted < len(times) && times[counted] < now-newsLate {
 		counted++

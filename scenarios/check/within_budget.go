@@ -9,15 +9,17 @@ import (
 
 const withinBudgetName = "within-budget"
 
-// withinBudget: what a cluster asks of its VPPs, its Linuxes, its store and its API server follows from what happens in it. Each occasion allows a
-// number of requests (budgets.go), and time allows a few more. The budgets are generous by a factor: another policy stays within them, and a storm, a
-// loop, or an agent that has forgotten what it did does not.
+// withinBudget: a cluster's requests to its VPPs, its Linux hosts, its store and its API server are bounded by its
+// events. Each occasion allows a number of requests (budgets.go), and time allows a few more. The budgets have a
+// generous margin: another policy stays within them; a request storm, a loop, or an agent that forgot its own actions
+// does not.
 //
 // A snapshot has no history.
 func withinBudget() fact.Law {
 	return fact.Law{
-		Name:  withinBudgetName,
-		Why:   "An agent that asks again and again for what it has keeps VPP, the store and the API server from everybody else, and wears out a disk.",
+		Name: withinBudgetName,
+		Why: "An agent that repeats requests needlessly starves other clients of VPP, the store and the API server, and " +
+			"wears out a disk.",
 		When:  fact.Always,
 		Needs: []fact.Evidence{fact.RequestCounts, fact.Sandboxes, fact.NodeIDs, fact.Blocks, fact.Disturbances},
 		Watch: func() fact.Watcher {
@@ -26,15 +28,15 @@ func withinBudget() fact.Law {
 	}
 }
 
-// Requests are counted in slots of slotTime. Those of the last spentSlots must have been allowed within the last allowedSlots: what is asked for now may follow
-// from something that happened a while ago.
+// Requests are counted in slots of slotTime. The last allowedSlots must allow those of the last spentSlots, because a
+// request may follow from an earlier event.
 const (
 	slotTime     = 10 * time.Second
 	spentSlots   = 6
 	allowedSlots = 24
 )
 
-// spender is a node, as far as it decides what an occasion costs.
+// spender is a node's state that decides the cost of an occasion.
 type spender struct {
 	pods map[ipam.Owner]bool
 	id   uint32
@@ -43,9 +45,9 @@ type spender struct {
 type budgetWatcher struct {
 	budget budget
 	nodes  map[string]*spender
-	// fronts are where services are served.
+	// fronts are the addresses of services.
 	fronts map[mapped]bool
-	// slot is the number of the present slot, whose sums stand at slot modulo allowedSlots.
+	// slot is the number of the current slot, whose sums are at slot modulo allowedSlots.
 	slot           int64
 	spent, allowed [allowedSlots]spending
 	checks         int64
@@ -98,7 +100,7 @@ func (w *budgetWatcher) Observe(f *fact.Fact) error {
 	return nil
 }
 
-// advance begins the slots up to a number, each with what time allows.
+// advance begins the slots up to a number, each with its fixed allowance.
 func (w *budgetWatcher) advance(slot int64) {
 	if slot-w.slot > allowedSlots {
 		w.slot = slot - allowedSlots
@@ -145,7 +147,7 @@ func (w *budgetWatcher) served(x fact.Served) {
 	w.allow(w.budget.service, int64(len(w.nodes)))
 }
 
-// restarted allows what an agent or a VPP that starts looks at and may have to make.
+// restarted allows the dumps and changes of a starting agent or VPP.
 func (w *budgetWatcher) restarted(name string) {
 	n := w.node(name)
 	if n == nil {
@@ -164,10 +166,11 @@ func (w *budgetWatcher) gone(name string) {
 	delete(w.nodes, name)
 }
 
-// counted judges what has been asked since it was counted last.
+// counted judges the requests since the last count.
 func (w *budgetWatcher) counted(f *fact.Fact, c fact.Counts) error {
 	w.allow(w.budget.trouble, c.Faults)
-	w.spent[w.slot%allowedSlots].add(spending{c.VPPCalls + c.LinuxCalls, c.Writes, c.StoreOps, c.APIWrites, c.JournalBytes})
+	w.spent[w.slot%allowedSlots].add(spending{c.VPPCalls + c.LinuxCalls, c.Writes, c.StoreOps, c.APIWrites,
+		c.JournalBytes})
 	w.checks++
 	var spent, allowed spending
 	for i := range w.spent {
@@ -179,7 +182,8 @@ func (w *budgetWatcher) counted(f *fact.Fact, c fact.Counts) error {
 	}
 	for i, name := range meters {
 		if spent[i] > allowed[i] {
-			return broken(withinBudgetName, f.At, f.Node, "%d %s within %s, and all that has happened to %d nodes within %s allows %d: look at what is asked for again and again",
+			return broken(withinBudgetName, f.At, f.Node,
+				"%d %s within %s, but events on %d nodes within %s allow %d: check which requests repeat",
 				spent[i], name, spentSlots*slotTime, len(w.nodes), allowedSlots*slotTime, allowed[i])
 		}
 	}

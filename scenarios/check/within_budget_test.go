@@ -9,8 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Goal: what occasions allow is asked for without a word, and the same again with no occasion is a storm. Method: a node at rest that looks around each
-// minute, one that attaches pods, and both that do so once more for nothing.
+// Goal: what occasions allow is asked for without a word, and the same again with no occasion is a storm. Method: a
+// node at rest that looks around each minute, one that attaches pods, and both that do so once more for nothing.
 func TestWithinBudget(t *testing.T) {
 	config := scenarios.Default().Config
 	counted := func(at time.Duration, c fact.Counts) fact.Fact {

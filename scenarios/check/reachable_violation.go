@@ -1,6 +1,6 @@
 package check
 
-// wrong is the violation that a sender's packets to destination j end in the wrong place, by the last walk.
+// wrong is the violation that a sender's packets to destination j end in the wrong place, as the last walk shows.
 func (p *proof) wrong(i int, from witness, j int) error {
 	d := &p.dests.list[j]
 	switch d.kind {
@@ -15,13 +15,14 @@ func (p *proof) wrong(i int, from witness, j int) error {
 		return p.unreachable(i, from, d.addr.String()+" on the network between the nodes")
 	}
 	path := p.w.Path()
-	v := broken(reachableName, p.s.At, p.s.Nodes[i].Name, "what %s sends to %s, which nobody holds, is not dropped: %s",
+	v := broken(reachableName, p.s.At, p.s.Nodes[i].Name,
+		"packets of %s to %s, an unassigned address, are not dropped: %s",
 		p.named(i, from), d.addr, path.Outcome)
 	show(v, path)
 	return v
 }
 
-// named is a sender with its place.
+// named is a sender with its node.
 func (p *proof) named(i int, from witness) string {
 	if from.addr.IsValid() {
 		return from.who + " (" + from.addr.String() + ") on " + p.s.Nodes[i].Name
@@ -29,7 +30,7 @@ func (p *proof) named(i int, from witness) string {
 	return from.who
 }
 
-// unreachable is the violation that the last walk shows.
+// unreachable is the violation shown by the last walk.
 func (p *proof) unreachable(i int, from witness, what string) error {
 	path := p.w.Path()
 	v := broken(reachableName, p.s.At, p.s.Nodes[i].Name, "%s does not reach %s: %s", p.named(i, from), what, path.Outcome)

@@ -5,7 +5,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
-// show gives a violation the way of the packet that shows it, as text and hop by hop.
+// show adds a packet's path to a violation, as text and hop by hop.
 func show(v *fact.Violation, p walk.Path) {
 	v.After, v.Way = p.String(), nil
 	for _, h := range p.Hops {
