@@ -218,13 +218,13 @@ limits: {settle: 15s}
 }
 
 // Goal: stays-quiet can be broken on a real VPP and on a real Linux, and holds where nothing stirs. Method: a lab
-// lingers at its end, while somebody makes an interface in VPP, or a route in the host, behind the agent's back.
+// soaks after its end, while somebody makes an interface in VPP, or a route in the host, behind the agent's back.
 func TestPlantedOnQuiet(t *testing.T) {
 	w, ctx := standing(t, "# One node.\nname: planted-quiet\ntopology: {nodes: 1, podsPerNode: 1}\n")
 	law, _ := check.ByName("stays-quiet")
 	watcher := law.Watch()
 	w.Watch(func(f fact.Fact) error { return watcher.Observe(&f) })
-	if stirred, err := w.Linger(ctx); stirred || err != nil || watcher.Checks() == 0 {
+	if stirred, err := w.Soak(ctx); stirred || err != nil || watcher.Checks() == 0 {
 		t.Fatalf("without a lie: stirred %t, %v", stirred, err)
 	}
 	s, err := w.Snapshot(ctx)
@@ -252,7 +252,7 @@ func TestPlantedOnQuiet(t *testing.T) {
 			}
 		})
 		var v *fact.Violation
-		if _, err := w.Linger(ctx); !errors.As(err, &v) || v.Law != law.Name {
+		if _, err := w.Soak(ctx); !errors.As(err, &v) || v.Law != law.Name {
 			t.Errorf("what is written into %s is not seen: %v", where, err)
 		} else {
 			t.Log(v.What)

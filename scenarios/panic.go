@@ -40,9 +40,9 @@ func PanicFrames() []string {
 	}
 }
 
-// Outlive is what read returns. Where it panics, that is a scenario of the file's name which cannot be judged and says why, so that the others of a batch run all
+// Recover is what read returns. Where it panics, that is a scenario of the file's name which cannot be judged and says why, so that the others of a batch run all
 // the same.
-func Outlive(file string, read func() (*Scenario, error)) (s *Scenario, err error) {
+func Recover(file string, read func() (*Scenario, error)) (s *Scenario, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			panicked := Default()

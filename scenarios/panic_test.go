@@ -13,8 +13,8 @@ import (
 
 // Goal: a scenario that panics as it is read, and one that is wrong, are two things: the first is one of a batch that cannot be judged and says where it was, the
 // second is refused. Method: both are read, and the first is run.
-func TestOutlive(t *testing.T) {
-	s, err := scenarios.Outlive("some/dying.yaml", func() (*scenarios.Scenario, error) {
+func TestRecover(t *testing.T) {
+	s, err := scenarios.Recover("some/dying.yaml", func() (*scenarios.Scenario, error) {
 		panic("no range at all")
 	})
 	if err != nil {
@@ -28,7 +28,7 @@ func TestOutlive(t *testing.T) {
 		t.Errorf("%s: %s: %s", r.Scenario, r.Verdict, r.Error)
 	}
 	wrong := errors.New("wrong")
-	if _, err := scenarios.Outlive("wrong.yaml", func() (*scenarios.Scenario, error) { return nil, wrong }); !errors.Is(err, wrong) {
+	if _, err := scenarios.Recover("wrong.yaml", func() (*scenarios.Scenario, error) { return nil, wrong }); !errors.Is(err, wrong) {
 		t.Error(err)
 	}
 }

@@ -40,7 +40,7 @@ type Scenario struct {
 	unreadable error
 }
 
-// Unreadable is the panic that reading the scenario ended in, which is no error of its author's: see Outlive. nil for what was read.
+// Unreadable is the panic that reading the scenario ended in, which is no error of its author's: see Recover. nil for what was read.
 func (s *Scenario) Unreadable() error { return s.unreadable }
 
 // Topology is the cluster at the start: node-1 to node-N.

@@ -22,12 +22,12 @@ func (w *World) Snapshot(context.Context) (_ fact.Snapshot, err error) {
 		return fact.Snapshot{}, scenarios.ErrFallen
 	}
 	defer w.outlive(&err)
-	s := fact.Snapshot{At: w.eng.Now(), Outlive: w.outlive, Settled: w.quiet() == "" && !slices.ContainsFunc(w.order, (*machine).stands)}
+	s := fact.Snapshot{At: w.eng.Now(), Recover: w.outlive, Settled: w.quiet() == "" && !slices.ContainsFunc(w.order, (*machine).stands)}
 	for _, m := range w.order {
 		s.Nodes = append(s.Nodes, m.state())
 	}
 	slices.SortFunc(s.Nodes, func(a, b fact.NodeState) int { return cmp.Compare(a.Name, b.Name) })
-	if w.idled {
+	if w.soaked {
 		s.HeldIDs = w.heldIDs()
 	}
 	s.Services = w.serviceStates(s.Nodes)
@@ -89,7 +89,7 @@ func (m *machine) state() fact.NodeState {
 	if waiter, ok := m.w.system.(controllers.Waiter); ok {
 		n.Resting = append(n.Resting, waiter.Waiting(m.name)...)
 	}
-	if m.w.idled {
+	if m.w.soaked {
 	}
 	if n.VPPUp {
 		n.Settings = m.settings(n)

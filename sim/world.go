@@ -68,10 +68,10 @@ type World struct {
 	stepping  string
 	fallen    bool
 	stillborn string
-	// idled: the time for late work has passed since the cluster was quiet. stirs counts facts that are no mere counts of
-	// requests, and leases of VPPs.
-	idled bool
-	stirs int64
+	// soaked: much time has passed since all was quiet. stirs counts whatever is no mere count of questions: facts, and
+	// leases of VPPs.
+	soaked bool
+	stirs  int64
 	// tenants are the last holders of each address.
 	tenants map[netip.Addr]tenant
 	// look is of the call under way.

@@ -8,9 +8,9 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Linger implements result.Lingerer.
-func (w *World) Linger(ctx context.Context) (stirred bool, err error) {
-	return w.LingerFor(ctx, w.Snapshot, func(ctx context.Context) (fact.Snapshot, error) { return w.snapshot(ctx, true) })
+// Soak lets time pass after the end of a run, for package result.
+func (w *World) Soak(ctx context.Context) (stirred bool, err error) {
+	return w.SoakFor(ctx, w.Snapshot, func(ctx context.Context) (fact.Snapshot, error) { return w.snapshot(ctx, true) })
 }
 
 // remember keeps what a node's VPP and Linux hold while its agent is stopped cleanly.

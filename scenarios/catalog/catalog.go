@@ -60,5 +60,5 @@ func load(name string) (*scenarios.Scenario, error) {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
 	file := path.Join(folder, name)
-	return scenarios.Outlive(file, func() (*scenarios.Scenario, error) { return scenarios.Parse(file, data) })
+	return scenarios.Recover(file, func() (*scenarios.Scenario, error) { return scenarios.Parse(file, data) })
 }

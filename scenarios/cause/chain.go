@@ -12,12 +12,13 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// Most is how many links a chain has at most: what a person reads at once.
+// Most is how many links a chain has at most: as many as a person reads at once.
 const Most = 12
 
-// Chain walks back from a failure's event and returns at most Most links in the order of time, the last of which is the broken law. It
-// is empty where the failure has no event or the event is not kept any more. Where the recorder was told the run's start alone, which ends
-// before the failure's event, it walks back from the last event that it was told, and a link says what is left out.
+// Chain walks back from a failure's event and returns at most Most links in the order of time. The last one is the
+// broken law. It is empty if the failure has no event, or if the event is no longer kept. If the recorder has only the
+// run's start, which ends before the failure's event, Chain walks back from the last recorded event, and a link says
+// what is left out.
 func (r *Recorder) Chain(f *result.Failure) []result.Link {
 	last := f.Event - r.first
 	if f.Event == 0 || last < 0 || len(r.events) == 0 {
@@ -34,7 +35,7 @@ func (r *Recorder) Chain(f *result.Failure) []result.Link {
 	return w.chain(f, last)
 }
 
-// reaching lets a chain of a run's start lead to a failure behind it.
+// reaching lets a chain of a run's start lead to a failure after it.
 func (w *walk) reaching(links []result.Link, f *result.Failure) []result.Link {
 	for i := range links {
 		if links[i].Leads == w.end {
@@ -46,7 +47,7 @@ func (w *walk) reaching(links []result.Link, f *result.Failure) []result.Link {
 	return links
 }
 
-// chain is Chain for a failure at an event that is kept, the last from the first.
+// chain is Chain for a failure at a kept event.
 func (w *walk) chain(f *result.Failure, last int64) []result.Link {
 	r := w.r
 	w.start(f)
@@ -66,16 +67,17 @@ func (w *walk) chain(f *result.Failure, last int64) []result.Link {
 		w.leave(r.precedent)
 	}
 	if w.unseen > 0 {
-		w.addOf(w.end, w.at(w.end), "", fmt.Sprintf("the run goes on like this: %d more events until the law breaks, which are left out here", w.unseen), "event", w.end, 114)
+		w.addOf(w.end, w.at(w.end), "", fmt.Sprintf("the run continues like this: %d more events until the law breaks are "+
+			"left out here", w.unseen), "event", w.end, 114)
 	}
 	return w.links(f)
 }
 
-// want is something that the chain is about, and the event for whose sake it is.
+// want is a subject of the chain, and the event that made it one.
 type want struct {
 	depth int
 	leads int64
-	// plain is how event lines say it.
+	// plain is its form in event lines.
 	plain []string
 }
 
@@ -88,15 +90,15 @@ type walk struct {
 	order  []string
 	// ancestors are the events that scheduled what led to the failure.
 	ancestors map[int64]bool
-	// begun is the first thing that the timeline did: what came before is how the cluster started.
+	// begun is the first action of the timeline: earlier events are the cluster's start.
 	begun int64
-	// last is the type of what the last fact says.
+	// last is the type of the last fact.
 	last reflect.Type
-	// facts is the number of facts that are still ahead, going back.
+	// facts is the number of facts still ahead, going back.
 	facts int
-	// unseen is how many events the run goes on behind end until the law breaks, 0 where end is where it breaks.
+	// unseen is the number of events after end until the law breaks, or 0.
 	unseen int64
-	// ranks counts candidates of one kind, so that many of one kind do not crowd out the others.
+	// ranks counts candidates by kind, so that one kind does not crowd out the others.
 	ranks map[string]int
 	found []candidate
 }
@@ -107,7 +109,7 @@ type candidate struct {
 	score int
 }
 
-// depthMost is how many steps from what the law speaks of the walk still wants what it finds.
+// depthMost is how many steps from the subjects of the law the walk still follows what it finds.
 const depthMost = 2
 
 func (w *walk) start(f *result.Failure) {
@@ -133,7 +135,7 @@ func (w *walk) start(f *result.Failure) {
 	w.ancestors[bad.parent] = true
 }
 
-// want adds what the walk looks for. What is wanted already stays as it is: it is nearer.
+// want adds subjects of the walk. Present ones stay unchanged, because they are nearer.
 func (w *walk) want(tokens []string, depth int, leads int64) {
 	if depth > depthMost {
 		return
@@ -158,7 +160,7 @@ func (w *walk) want(tokens []string, depth int, leads int64) {
 	}
 }
 
-// visit looks at one event, the later ones having been looked at.
+// visit examines one event, after all later ones.
 func (w *walk) visit(i int64) {
 	e := &w.r.events[i]
 	seq := w.r.first + i
@@ -178,7 +180,7 @@ func (w *walk) visit(i int64) {
 	}
 }
 
-// fact considers a fact of the event.
+// fact examines a fact of the event.
 func (w *walk) fact(seq int64, e *event, f *fact.Fact, ancestor bool) bool {
 	tokens := w.r.aboutFact(f)
 	nearest, about := w.nearest(tokens, "apbid")
@@ -199,7 +201,7 @@ func (w *walk) fact(seq int64, e *event, f *fact.Fact, ancestor bool) bool {
 	if strings.HasPrefix(about, "n:") {
 		score = 34 - 8*nearest.depth
 		if _, starts := f.What.(fact.AgentUp); ends(f) || starts && seq > w.begun {
-			score = 50 - 8*nearest.depth // what a program knew and what it knows are two things
+			score = 50 - 8*nearest.depth // a restart may change what a program knows
 		}
 	}
 	kind := reflect.TypeOf(f.What)
@@ -207,13 +209,14 @@ func (w *walk) fact(seq int64, e *event, f *fact.Fact, ancestor bool) bool {
 	case kind == reflect.TypeFor[fact.Removed]():
 		score -= 20
 	case nearest.depth == 0 && kind == w.last && f.Node != w.node:
-		score += 10 // it is what happens when the law breaks, to another one
+		score += 10 // it happens to another subject at the event of the broken law
 	}
 	score -= 5 * w.rank(kind.Name()+" "+about)
 	if ancestor {
 		score += 10
 	}
-	if holder := kind == reflect.TypeFor[fact.Leased]() && nearest.depth == 0 && strings.HasPrefix(about, "a:"); seq < w.begun && !holder {
+	if holder := kind == reflect.TypeFor[fact.Leased]() && nearest.depth == 0 &&
+		strings.HasPrefix(about, "a:"); seq < w.begun && !holder {
 		score -= 12
 	}
 	w.add(seq, e, f.Node, text, "event", nearest.leads, score)
@@ -224,7 +227,7 @@ func (w *walk) fact(seq int64, e *event, f *fact.Fact, ancestor bool) bool {
 	return true
 }
 
-// line considers the event's own line.
+// line examines the event's own line.
 func (w *walk) line(seq int64, e *event, ancestor bool) {
 	node := NodeOf(e.line)
 	nearest, about := w.mentioned(node, e.line)
@@ -245,16 +248,16 @@ func (w *walk) line(seq int64, e *event, ancestor bool) {
 				if node != "" && kind == "fault" {
 					return
 				}
-				nearest, about = &want{leads: w.end}, kind // what is done to all, or to any
+				nearest, about = &want{leads: w.end}, kind // an action on all nodes, or on any
 				score = 40
 			} else {
 				score = 54 - 6*nearest.depth
-				if kind == "fault" { // it struck somebody near, and nothing that the law speaks of
+				if kind == "fault" { // it struck a nearby node, but no subject of the law
 					score = 46 - 8*nearest.depth - 6*w.rank("fault nearby")
 				}
 			}
 		}
-		if kind == "action" { // whatever it is about: what was done last comes first to mind
+		if kind == "action" { // whatever its subject: the last action is the first suspect
 			score = max(score, 60-4*w.rank("last action"))
 		}
 		score -= 6 * w.rank(kind+" "+about)
@@ -263,7 +266,7 @@ func (w *walk) line(seq int64, e *event, ancestor bool) {
 		if strings.Contains(text, " asks the ") || strings.Contains(text, " asks to ") {
 			score -= 12
 			if nearest.depth == 0 && writing(e.line) {
-				score += 26 // whoever changes what the law speaks of
+				score += 26 // it changes a subject of the law
 			}
 		}
 	case ancestor && weight >= touching:
@@ -306,10 +309,11 @@ func (w *walk) addOf(seq int64, at time.Duration, node, text, kind string, leads
 	if leads <= seq {
 		leads = w.end
 	}
-	w.found = append(w.found, candidate{result.Link{Event: seq, AtSeconds: at.Seconds(), Node: node, Kind: kind, Text: text, Leads: leads}, score})
+	w.found = append(w.found, candidate{result.Link{Event: seq, AtSeconds: at.Seconds(), Node: node, Kind: kind,
+		Text: text, Leads: leads}, score})
 }
 
-// nearest is the wanted thing among tokens of some kinds that is nearest to what the law speaks of.
+// nearest is the wanted subject, among tokens of some kinds, that is nearest to the law.
 func (w *walk) nearest(tokens []string, kinds string) (best *want, token string) {
 	for _, t := range tokens {
 		if x := w.wanted[t]; x != nil && strings.Contains(kinds, t[:1]) && (best == nil || x.depth < best.depth) {
@@ -319,7 +323,7 @@ func (w *walk) nearest(tokens []string, kinds string) (best *want, token string)
 	return best, token
 }
 
-// mentioned is the nearest wanted thing that a line of a node speaks of; devices are those of the node.
+// mentioned is the nearest wanted subject in a line of a node. Devices are those of the node.
 func (w *walk) mentioned(node, line string) (best *want, token string) {
 	for _, t := range w.order {
 		x := w.wanted[t]
@@ -342,7 +346,7 @@ func (w *walk) mentioned(node, line string) (best *want, token string) {
 	return best, token
 }
 
-// mentions reports whether a line has a word, and not only as a part of a longer one.
+// mentions reports whether a line has a whole word.
 func mentions(line, word string) bool {
 	for from := 0; ; {
 		i := strings.Index(line[from:], word)
@@ -360,7 +364,7 @@ func mentions(line, word string) bool {
 
 func inWord(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c == '.' || c == '-' }
 
-// unheard says whether the node that broke the law had heard of a key's change.
+// unheard says whether the node that broke the law was notified of a key's change.
 func (w *walk) unheard(seq int64, key string) string {
 	if w.node == "" {
 		return ""
@@ -368,16 +372,16 @@ func (w *walk) unheard(seq int64, key string) string {
 	for i := seq - w.r.first; i <= w.end-w.r.first; i++ {
 		line := w.r.events[i].line
 		if strings.HasPrefix(line, "watch store>"+w.node+" ") && mentions(line, key) {
-			return fmt.Sprintf("; %s hears of it at event %d", w.node, w.r.first+i)
+			return fmt.Sprintf("; %s is notified at event %d", w.node, w.r.first+i)
 		}
 		if strings.HasPrefix(line, "link store>"+w.node+" ") && (mentions(line, key) || strings.Contains(line, " list ")) {
 			return fmt.Sprintf("; %s reads it at event %d", w.node, w.r.first+i)
 		}
 	}
-	return "; " + w.node + " has not heard of it when the law breaks"
+	return "; " + w.node + " was not notified before the law breaks"
 }
 
-// links chooses.
+// links chooses the links of the chain.
 func (w *walk) links(f *result.Failure) []result.Link {
 	slices.SortStableFunc(w.found, func(a, b candidate) int {
 		return cmp.Or(-cmp.Compare(a.score, b.score), -cmp.Compare(a.Event, b.Event))
@@ -393,15 +397,16 @@ func (w *walk) links(f *result.Failure) []result.Link {
 			return l.Event == c.Event && compared(l.Kind) == compared(c.Kind)
 		}); i >= 0 {
 			if compared(c.Kind) {
-				continue // one is enough at one event
+				continue // one per event is enough
 			}
 			if len(out[i].Text) < 200 && !strings.Contains(out[i].Text, c.Text) {
 				out[i].Text = c.Text + "; " + out[i].Text
 			}
 			continue
 		}
-		if !compared(c.Kind) && slices.ContainsFunc(out, func(l result.Link) bool { return l.Event == c.Event && strings.Contains(l.Text, c.Text) }) {
-			continue // it is said
+		if !compared(c.Kind) && slices.ContainsFunc(out,
+			func(l result.Link) bool { return l.Event == c.Event && strings.Contains(l.Text, c.Text) }) {
+			continue // it is in the chain already
 		}
 		if c.score <= 0 || texts[c.Text] || compared(c.Kind) && c.score < 90 && beside == comparedMost {
 			continue
@@ -416,9 +421,10 @@ func (w *walk) links(f *result.Failure) []result.Link {
 	if f.AtSeconds > 0 {
 		at = max(at, time.Duration(f.AtSeconds*float64(time.Second)))
 	}
-	out = append(out, result.Link{Event: f.Event, AtSeconds: at.Seconds(), Node: f.Node, Kind: "broken", Text: "law " + f.Law + " is broken: " + f.What})
+	out = append(out, result.Link{Event: f.Event, AtSeconds: at.Seconds(), Node: f.Node, Kind: "broken",
+		Text: "law " + f.Law + " is broken: " + f.What})
 	slices.SortStableFunc(out, func(a, b result.Link) int { return cmp.Compare(a.Event, b.Event) })
-	// A link leads to the next chosen one at or behind the event for whose sake it was found.
+	// A link leads to the next chosen one at or after the event that it was found for.
 	for i := range out[:len(out)-1] {
 		leads := out[len(out)-1].Event
 		for _, l := range out[i+1:] {
@@ -434,5 +440,5 @@ func (w *walk) links(f *result.Failure) []result.Link {
 // comparedMost is how many links of a chain come from comparisons.
 const comparedMost = 5
 
-// compared reports whether links of a kind come from a comparison, and stand beside the event that they name.
+// compared reports whether links of a kind come from a comparison and only refer to their event.
 func compared(kind string) bool { return kind == "missing" || kind == "unusual" }

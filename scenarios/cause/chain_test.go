@@ -11,7 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// toldOf is a recorder that was told lines, one a millisecond from the first event on, with facts and decisions by the number of their event.
+// toldOf is a recorder that was told lines, one a millisecond from the first event on, with facts and decisions by the
+// number of their event.
 func toldOf(lines []string, facts map[int]fact.Fact, decisions map[int]string) *Recorder {
 	var r Recorder
 	for i, line := range lines {
@@ -35,15 +36,15 @@ func textOf(chain []result.Link) string {
 	return out.String()
 }
 
-// Goal: a chain tells of an answer which records it went out on, that it did not wait for them, and that there are none. Method: a DEL answered with its
-// record on the disk, before it is, and without a record.
+// Goal: a chain tells of an answer which records it went out on, that it did not wait for them, and that there are
+// none. Method: a DEL answered with its record on the disk, before it is, and without a record.
 func TestRecordsOfAnswer(t *testing.T) {
 	owner := ipam.Owner{ContainerID: "aaaaaaaaaaaaaaaa"}
 	deleted := fact.Fact{Node: "node-1", What: fact.Deleted{Pod: "default/web", Owner: owner}}
 	known := fact.Fact{Node: "node-1", What: fact.SandboxGone{Pod: "default/web", Owner: owner}}
 	for want, lines := range map[string][]string{
-		"goes out on records 7 (gone default/web, event 2), on the disk since event 3": {"node-1 cni del aaaaaaaaaaaa", "node-1 wake", "node-1 synced 7", "node-1 answer: ok"},
-		"does not wait for the journal: of records 7 (gone default/web, event 2)":      {"node-1 cni del aaaaaaaaaaaa", "node-1 wake", "node-1 synced 6", "node-1 answer: ok"},
+		"relies on records 7 (gone default/web, event 2), on disk since event 3":  {"node-1 cni del aaaaaaaaaaaa", "node-1 wake", "node-1 synced 7", "node-1 answer: ok"},
+		"does not wait for the journal: of records 7 (gone default/web, event 2)": {"node-1 cni del aaaaaaaaaaaa", "node-1 wake", "node-1 synced 6", "node-1 answer: ok"},
 	} {
 		r := toldOf(lines, map[int]fact.Fact{1: known, 4: deleted}, map[int]string{2: "node-1 writes record 7 to its journal: gone default/web"})
 		chain := r.Chain(&result.Failure{Law: "told-is-saved", Node: "node-1", What: "the DEL of default/web is answered, and the disk may still hold its lease", Event: 4})
@@ -53,13 +54,14 @@ func TestRecordsOfAnswer(t *testing.T) {
 	}
 	r := toldOf([]string{"node-1 cni del aaaaaaaaaaaa", "node-1 answer: ok"}, map[int]fact.Fact{1: known, 2: deleted}, nil)
 	chain := r.Chain(&result.Failure{Law: "told-is-saved", Node: "node-1", What: "the DEL of default/web is answered, and the disk may still hold its lease", Event: 2})
-	if text := textOf(chain); !strings.Contains(text, "has written no record about it") {
+	if text := textOf(chain); !strings.Contains(text, "wrote no record about it") {
 		t.Errorf("no record:\n%s", text)
 	}
 }
 
-// Goal: of a cluster that finds no rest a chain tells who does what again and again, how often, how fast and with what answer; what was done before the timeline's last action does not
-// count. Method: a controller that asks in vain, and a node that asked as often before the last action.
+// Goal: of a cluster that finds no rest a chain tells who does what again and again, how often, how fast and with what
+// answer; what was done before the timeline's last action does not count. Method: a controller that asks in vain, and a
+// node that asked as often before the last action.
 func TestRepeats(t *testing.T) {
 	var lines []string
 	for range 20 {
@@ -71,14 +73,14 @@ func TestRepeats(t *testing.T) {
 	}
 	r := toldOf(lines, nil, nil)
 	text := textOf(r.Chain(&result.Failure{Law: result.LawSettles, What: "not quiet within 5m: operator is at work", Event: int64(len(lines))}))
-	if want := "operator asks the API server: tend 10.1.0.0/28: again and again, 20 times from here until the law breaks, every 2ms; at last with the answer: the API server answers operator: tend 10.1.0.0/28: conflict"; !strings.Contains(text, want) ||
+	if want := "operator asks the API server: tend 10.1.0.0/28: repeated 20 times from here until the law breaks, every 2ms; the last answer: the API server answers operator: tend 10.1.0.0/28: conflict"; !strings.Contains(text, want) ||
 		strings.Contains(text, "early 1: again") {
 		t.Errorf("want %q in\n%s", want, text)
 	}
 }
 
-// Goal: of a run whose start alone is told a chain says what is left out, counts no more than it saw, and leads to the law. Method: a controller that asks in vain, 40 lines of a
-// million.
+// Goal: of a run whose start alone is told a chain says what is left out, counts no more than it saw, and leads to the
+// law. Method: a controller that asks in vain, 40 lines of a million.
 func TestStartAlone(t *testing.T) {
 	lines := []string{"action wipe-store"}
 	for range 20 {
@@ -87,7 +89,7 @@ func TestStartAlone(t *testing.T) {
 	f := result.Failure{Law: result.LawSettles, What: "not quiet within 5m: operator is at work", Event: 1_000_000, AtSeconds: 300}
 	chain := toldOf(lines, nil, nil).Chain(&f)
 	text := textOf(chain)
-	for _, want := range []string{"again and again, at least 20 times", "the run goes on like this: 999959 more events until the law breaks, which are left out here"} {
+	for _, want := range []string{"repeated at least 20 times", "the run continues like this: 999959 more events until the law breaks are left out here"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("want %q in\n%s", want, text)
 		}
@@ -97,19 +99,20 @@ func TestStartAlone(t *testing.T) {
 	}
 }
 
-// Goal: where a run leaves the way of the one that passed, the chain tells the first thing that is otherwise, what its doer does otherwise next, where a wrong value comes from, and that
-// nothing is otherwise where nothing is. Method: runs of a few lines, one of which is kept.
+// Goal: for a run that diverges from the passing one, the chain reports the first difference, the actor's next
+// difference and the origin of a wrong value, and reports no difference between equal runs. Method: runs of a few
+// lines, one of which is kept.
 func TestLeave(t *testing.T) {
 	right := []string{"action start", "node-1 call add loop0 12:2b:00:00:00:01", "node-1 call add fib 12:2b:00:00:00:02", "node-1 call end 1", "node-1 call end 2"}
 	for name, c := range map[string]struct {
 		lines, want []string
 	}{
 		"wrong value": {[]string{"action start", "node-1 call add loop0 12:2b:00:00:00:01", "node-1 call add fib 12:2b:00:00:00:01", "node-1 call end 1"},
-			[]string{"3 unusual: first otherwise", "there node-1's agent calls add: fib 12:2b:00:00:00:02", "12:2b:00:00:00:01 is first seen here: node-1's agent calls add: loop0"}},
+			[]string{"3 unusual: first difference", "in the other run node-1's agent calls add: fib 12:2b:00:00:00:02", "12:2b:00:00:00:01 is first seen here: node-1's agent calls add: loop0"}},
 		"left out": {[]string{"action start", "node-1 call add loop0 12:2b:00:00:00:01", "node-1 call end 1", "node-1 call end 2"},
-			[]string{"3 unusual: first otherwise", "there node-1's agent calls add: fib 12:2b:00:00:00:02, which never comes here"}},
-		"longer":  {append(right[:5:5], "node-1 call end 3"), []string{"6 unusual: up to here all is as", "which ends here; this one goes on: node-1's agent calls end: 3"}},
-		"nothing": {right[:3], []string{"up to here all is as in the run of this scenario and seed that passed"}},
+			[]string{"3 unusual: first difference", "in the other run node-1's agent calls add: fib 12:2b:00:00:00:02, which this run never does"}},
+		"longer":  {append(right[:5:5], "node-1 call end 3"), []string{"6 unusual: up to here this run equals", "which ends here; this run goes on: node-1's agent calls end: 3"}},
+		"nothing": {right[:3], []string{"up to here this run equals the passing run of this scenario and seed"}},
 	} {
 		var p Precedents
 		p.Keep("x", toldOf(right, nil, nil))
@@ -126,7 +129,8 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// Goal: what an ipamd does and hears is told as of a program. Method: a table of lines, as they are and as steps have them.
+// Goal: what an ipamd does and hears is told as of a program. Method: a table of lines, as they are and as steps have
+// them.
 func TestLinesOfIPAMD(t *testing.T) {
 	for line, want := range map[string]string{
 		"node-1 ipamd":                       "node-1's ipamd starts",
@@ -134,7 +138,7 @@ func TestLinesOfIPAMD(t *testing.T) {
 		"node-1 ec2 1 describe-enis":         "node-1's ipamd calls describe-enis",
 		"node-1 ec# # set-up-eni eni#":       "node-1's ipamd calls set-up-eni eni#",
 		"node-1 ec2 answers describe-enis":   "node-1's ipamd is answered: describe-enis",
-		"node-2: ipamd 12 assign-units: no":  "node-2's ipamd says of its call assign-units: no",
+		"node-2: ipamd 12 assign-units: no":  "node-2's ipamd reports for its call assign-units: no",
 		"node-2: ipamd eni-0000 is attached": "node-2's ipamd eni-0000 is attached",
 	} {
 		if text, _ := (&Recorder{}).tellLine(line); text != want {

@@ -8,16 +8,17 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// lookMost is how many events before the broken law are searched for what is missing.
+// lookMost is how many events before the broken law are searched for missing steps.
 const lookMost = 60_000
 
-// compare adds what a node did for others and not for what the law speaks of, and what the law says that it knows to be due.
+// compare adds steps that a node did for other subjects but not for those of the law, and due work that the law's text
+// names.
 func (w *walk) compare(f *result.Failure) {
 	w.cohort(w.r.threads(max(w.r.first, w.end-lookMost), w.end))
 	w.due(f.What)
 }
 
-// cohort adds what a node did for others of a kind and not for what the law speaks of, in the same life.
+// cohort adds steps that a process did for other subjects of a kind but not for those of the law.
 func (w *walk) cohort(threads []*thread) {
 	type life struct{ who, scope string }
 	lives := map[life][]*thread{}
@@ -84,7 +85,8 @@ func (w *walk) cohort(threads []*thread) {
 						break
 					}
 				}
-				text := fmt.Sprintf("missing for %s: %s does %q for %d of %d others in this life (for %s at event %d), and not here", t.subject[2:], t.who,
+				text := fmt.Sprintf("missing for %s: %s does %q for %d of %d others since its start (for %s at event %d), but "+
+					"not here", t.subject[2:], t.who,
 					w.r.tellStep(t, s), had[s], alike, o.subject[2:], did.event)
 				score := 64 - 9*x.depth - 7*w.rank("cohort "+t.who+s) - 3*w.rank("cohort")
 				if score > 0 {
@@ -95,7 +97,7 @@ func (w *walk) cohort(threads []*thread) {
 	}
 }
 
-// firsts are the different steps of threads in the order in which they come first.
+// firsts are the distinct steps of threads in the order of their first occurrence.
 func firsts(threads []*thread) (out []string) {
 	seen := map[string]bool{}
 	for _, t := range threads {
@@ -109,10 +111,10 @@ func firsts(threads []*thread) (out []string) {
 	return out
 }
 
-// duePattern finds what a law says that a node knows to be due: objects that are to go and to come.
+// duePattern finds a node's due work in a law's text: objects to remove and to create.
 var duePattern = regexp.MustCompile(`(\S+): not yet right:\s*([-+~=?]) (.*?)(?: ;|;|$)`)
 
-// due adds calls that a node knows it must make and never makes.
+// due adds calls that a node knows to be due and never makes.
 func (w *walk) due(what string) {
 	for _, m := range duePattern.FindAllStringSubmatch(what, 4) {
 		node, sign, object := m[1], m[2], strings.TrimSpace(m[3])
@@ -129,17 +131,18 @@ func (w *walk) due(what string) {
 				mentioned = w.r.first + i
 			}
 		}
-		verb := map[string]string{"-": "to take away", "+": "to make"}[sign]
+		verb := map[string]string{"-": "to remove", "+": "to create"}[sign]
 		if verb == "" {
 			verb = "to change"
 		}
-		text := fmt.Sprintf("missing: %s's agent knows that it has %s %s, and never calls for it", node, verb, object)
+		text := fmt.Sprintf("missing: %s's agent knows that it has %s %s, but never makes the call", node, verb, object)
 		at := last
 		if mentioned > 0 {
 			at = mentioned
-			text += fmt.Sprintf("; its last call for it is this one, %q", strings.TrimPrefix(w.r.events[mentioned-w.r.first].line, node+" "))
+			text += fmt.Sprintf("; its last call for it is this one, %q",
+				strings.TrimPrefix(w.r.events[mentioned-w.r.first].line, node+" "))
 		} else if last > 0 {
-			text += "; its last call of all is at this event"
+			text += "; its last call of any kind is at this event"
 		}
 		if at > 0 {
 			w.addOf(at, w.r.events[at-w.r.first].at, node, text, "missing", w.end, 63-5*w.rank("due"))
@@ -154,7 +157,7 @@ func (w *walk) nodeOf(t *thread) string {
 	return ""
 }
 
-// tellStep puts a step into the words of lines.
+// tellStep describes a step as lines do.
 func (r *Recorder) tellStep(t *thread, text string) string {
 	who := t.who
 	if t.scope == "pod" || t.scope == "node" {

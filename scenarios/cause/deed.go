@@ -9,21 +9,21 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// weight says how much a deed explains.
+// weight is how much a step explains.
 type weight int
 
 const (
-	// routine deeds explain only how something came about.
+	// routine steps only explain how something came about.
 	routine weight = iota + 1
-	// touching deeds changed what the law speaks of.
+	// touching steps changed a subject of the law.
 	touching
-	// turning deeds are what something goes wrong after: a program that ends or starts, an ID that changes hands.
+	// turning steps often precede a fault: a program ends or starts, an ID changes hands.
 	turning
-	// doing deeds are the timeline's and the injectors'.
+	// doing steps are those of the timeline and the injectors.
 	doing
 )
 
-// words tells a fact; say is false for one that explains nothing.
+// words describes a fact; say is false for one that explains nothing.
 func words(r *Recorder, f *fact.Fact) (text string, say bool) {
 	pod := func() string {
 		s, ok := f.What.(fact.OfSandbox)
@@ -56,7 +56,7 @@ func words(r *Recorder, f *fact.Fact) (text string, say bool) {
 		}
 		return agent + "acts on node ID " + strconv.Itoa(int(x.ID)), true
 	case fact.NodeBlocks:
-		return agent + "gives addresses from " + blocks(x.Blocks), true
+		return agent + "allocates from " + blocks(x.Blocks), true
 	case fact.Assigned:
 		return f.Node + " is assigned " + blocks(x.Blocks), true
 	case fact.NodeGone:
@@ -98,7 +98,7 @@ func while(broken string) string {
 	return " while " + broken
 }
 
-// record tells what a node ID's record says after a change, and whose the ID was before.
+// record describes a node ID's record after a change, and its previous node.
 func record(c *fact.RecordChange) string {
 	id := "record " + strconv.Itoa(int(c.ID)) + " in the store "
 	was := ""
@@ -144,7 +144,7 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// weightOf is how much a fact explains.
+// weightOf is the weight of a fact.
 func weightOf(f *fact.Fact) weight {
 	switch f.What.(type) {
 	case fact.NodeGone, fact.AgentUp, fact.AgentDown, fact.Disturbed, fact.VPPCrash, fact.ProgramCrash,

@@ -11,8 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// leave adds how the run leaves the way of one that broke no law, of the same scenario and seed: the first thing that is otherwise, what
-// its doer did last before that, what he does otherwise next, and what from then on is never done here or only here.
+// leave adds how the run diverges from a passing run: the first difference, the actor's last step before it, the
+// actor's next difference, and later steps that only one of the two runs has.
 func (w *walk) leave(there []deed) {
 	here := w.r.start(deedsMost)
 	whole := len(here) < deedsMost
@@ -23,25 +23,27 @@ func (w *walk) leave(there []deed) {
 	switch {
 	case i == len(here) && i > 0 && whole:
 		d := &here[i-1]
-		w.addOf(d.event, d.at, w.nodeNamed(d.actor), w.r.tellDeed(d)+": up to here all is as in "+w.r.beside+", so that the fault is in what this event changes and no event shows",
+		w.addOf(d.event, d.at, w.nodeNamed(d.actor), w.r.tellDeed(d)+": up to here this run equals "+w.r.beside+
+			". The fault is in a change of this event that no event shows",
 			"unusual", w.end, 120)
 	case i == len(there) && i > 0 && i < len(here) && i < deedsMost:
 		d := &here[i]
-		w.addOf(d.event, d.at, w.nodeNamed(d.actor), "up to here all is as in "+w.r.beside+", which ends here; this one goes on: "+w.r.tellDeed(d), "unusual", w.end, 120)
+		w.addOf(d.event, d.at, w.nodeNamed(d.actor),
+			"up to here this run equals "+w.r.beside+", which ends here; this run goes on: "+w.r.tellDeed(d), "unusual", w.end, 120)
 	}
 	if i == len(here) || i == len(there) {
 		return
 	}
 	a, b := &here[i], &there[i]
-	text := "first otherwise than in " + w.r.beside + ": here " + w.r.tellWhole(a)
+	text := "first difference from " + w.r.beside + ": in this run " + w.r.tellWhole(a)
 	if a.actor == b.actor && a.text == b.text {
-		text += ", there " + w.others(b)
+		text += "; in the other run " + w.others(b)
 		w.births(w.r.tellDeed(a), a.event, 96)
 	} else {
-		text += ", there " + w.tellThere(b) + w.sooner(a, b, here[i:], there[i:]) + w.lately(b, a.event)
+		text += "; in the other run " + w.tellThere(b) + w.sooner(a, b, here[i:], there[i:]) + w.lately(b, a.event)
 	}
 	w.addOf(a.event, a.at, w.nodeNamed(a.actor), text, "unusual", w.end, 120)
-	for k := min(a.event, w.end) - w.r.first; k >= 0; k-- { // what was done on purpose last
+	for k := min(a.event, w.end) - w.r.first; k >= 0; k-- { // the last action of the timeline
 		if e := &w.r.events[k]; strings.HasPrefix(e.line, "action ") {
 			w.addOf(w.r.first+k, e.at, NodeOf(e.line), w.told(e), "action", a.event, 92)
 			break
@@ -55,15 +57,15 @@ func (w *walk) leave(there []deed) {
 	w.come(here[i:], there)
 }
 
-// others tells the same thing done with other names or numbers, where they are known.
+// others describes the same step with other names or numbers, where they are known.
 func (w *walk) others(d *deed) string {
 	if d.told != "" {
 		return d.told
 	}
-	return "with other names or numbers"
+	return "the same with other names or numbers"
 }
 
-// lately tells what somebody who decides something in the other run has decided here last of its kind.
+// lately describes this run's last decision of the same kind by the actor of a decision in the other run.
 func (w *walk) lately(d *deed, event int64) string {
 	kind, decided := strings.CutPrefix(d.text, "decides ")
 	if !decided {
@@ -73,13 +75,13 @@ func (w *walk) lately(d *deed, event int64) string {
 	for i := range slices.Backward(w.r.decisions) {
 		x := &w.r.decisions[i]
 		if had, _, _ := strings.Cut(x.text, " "); x.event < event && x.who == d.actor && had == kind {
-			return fmt.Sprintf(" (here its last word of that kind is of event %d: %s)", x.event, w.r.named(x.text))
+			return fmt.Sprintf(" (in this run its last decision of that kind is at event %d: %s)", x.event, w.r.named(x.text))
 		}
 	}
 	return ""
 }
 
-// sooner says when each run does what the other one does first.
+// sooner says when this run does what the other run does first.
 func (w *walk) sooner(a, b *deed, here, there []deed) string {
 	if slices.Contains(simulated, b.actor) || !owned("life", b.text) {
 		return ""
@@ -88,12 +90,12 @@ func (w *walk) sooner(a, b *deed, here, there []deed) string {
 		if d.event == a.event {
 			return ""
 		}
-		return fmt.Sprintf(", which comes here at event %d, %s later", d.event, (d.at - b.at).Round(100*time.Microsecond))
+		return fmt.Sprintf(", which this run does at event %d, %s later", d.event, (d.at - b.at).Round(100*time.Microsecond))
 	}
-	return ", which never comes here"
+	return ", which this run never does"
 }
 
-// find is the first of deeds that is one of the other run.
+// find is the first of deeds that equals one of the other run.
 func find(list []deed, x *deed) *deed {
 	for i := range list {
 		if d := &list[i]; d.actor == x.actor && d.text == x.text && d.mark == x.mark {
@@ -103,7 +105,7 @@ func find(list []deed, x *deed) *deed {
 	return nil
 }
 
-// parts adds the first thing that somebody does by himself otherwise than in the run that passed, behind the first difference.
+// parts adds an actor's first own step that differs from the passing run, after the first difference.
 func (w *walk) parts(here, there []deed, who string, first int64) {
 	if slices.Contains(simulated, who) {
 		return
@@ -121,28 +123,29 @@ func (w *walk) parts(here, there []deed, who string, first int64) {
 			return
 		}
 		at, when := w.place(d.at, first)
-		w.addOf(at, when, w.nodeNamed(who), fmt.Sprintf("missing: at %s %s does nothing here, neither now nor later; in the run that passed now %s",
+		w.addOf(at, when, w.nodeNamed(who), fmt.Sprintf(
+			"missing: from %s on %s does nothing in this run; in the passing run now %s",
 			scenarios.FormatDuration(d.at.Round(time.Microsecond)), who, w.tellThere(d)), "missing", w.end, 112)
 	case a[i].event != first || i < len(b) && a[i].text != b[i].text:
-		text := "what " + who + " does otherwise next: here " + w.r.tellWhole(a[i])
+		text := "next difference of " + who + ": in this run " + w.r.tellWhole(a[i])
 		if i < len(b) && b[i].text != a[i].text {
-			text += ", there " + w.tellThere(b[i])
+			text += "; in the other run " + w.tellThere(b[i])
 		} else if i < len(b) {
-			text += ", there " + w.others(b[i])
+			text += "; in the other run " + w.others(b[i])
 		} else {
-			text += ", there nothing more"
+			text += "; in the other run nothing more"
 		}
 		switch d := find(there, a[i]); {
 		case d == nil && (i == len(b) || b[i].text != a[i].text):
-			text += "; there this is never done"
+			text += "; the other run never does this"
 		case d != nil && (d.at-a[i].at).Abs() >= time.Millisecond:
-			text += fmt.Sprintf("; there this is done at %s", scenarios.FormatDuration(d.at))
+			text += fmt.Sprintf("; the other run does this at %s", scenarios.FormatDuration(d.at))
 		}
 		w.addOf(a[i].event, a[i].at, w.nodeNamed(who), text, "unusual", w.end, 112)
 	}
 }
 
-// deedsOf are what somebody did by himself and an event shows.
+// deedsOf are an actor's own steps that events show.
 func deedsOf(list []deed, who string) (out []*deed) {
 	for i := range list {
 		if d := &list[i]; d.actor == who && !d.inner && acts("life", d.text) {
@@ -158,7 +161,7 @@ var macPattern = regexp.MustCompile(`\b[0-9a-f]{2}(?::[0-9a-f]{2}){5}\b`)
 // birthsMost is how many values of one text are followed to their first event.
 const birthsMost = 3
 
-// births adds where the values that a text speaks of come from: the first event that shows them, before one.
+// births adds the origin of values in a text: the first event, before a given one, that shows them.
 func (w *walk) births(text string, before int64, score int) {
 	values := append(macPattern.FindAllString(text, -1), addressPattern.FindAllString(text, -1)...)
 	seen := map[string]bool{}
@@ -170,23 +173,25 @@ func (w *walk) births(text string, before int64, score int) {
 		for i := range w.r.events[:max(before-w.r.first, 0)] {
 			e := &w.r.events[i]
 			if mentions(e.line, v) {
-				w.addOf(w.r.first+int64(i), e.at, NodeOf(e.line), v+" is first seen here: "+w.told(e), "event", before, score-4*len(seen))
+				w.addOf(w.r.first+int64(i), e.at, NodeOf(e.line), v+" is first seen here: "+w.told(e), "event", before,
+					score-4*len(seen))
 				break
 			}
 		}
 	}
 }
 
-// parting is the first place in which two runs do not do the same.
+// parting is the index of the first difference between two runs.
 func parting(here, there []deed) (i int) {
-	for i < len(here) && i < len(there) && here[i].actor == there[i].actor && here[i].text == there[i].text && here[i].mark == there[i].mark {
+	for i < len(here) && i < len(there) && here[i].actor == there[i].actor && here[i].text == there[i].text &&
+		here[i].mark == there[i].mark {
 		i++
 	}
 	return i
 }
 
-// decided adds what programs that are wanted have decided: what the law says that they wait for, since when; what they said; what they wrote
-// about what the law speaks of.
+// decided adds decisions of wanted programs: what the law says that they wait for, and since when; what they logged;
+// what they wrote about subjects of the law.
 func (w *walk) decided(f *result.Failure) {
 	for i := range slices.Backward(w.r.decisions) {
 		d := &w.r.decisions[i]
@@ -202,14 +207,14 @@ func (w *walk) decided(f *result.Failure) {
 			if w.rank("waits "+d.who) > 0 {
 				continue
 			}
-			score, text = 68-4*w.rank("waits"), text+", and goes on waiting until the law breaks; it is when "+w.told(e)
+			score, text = 68-4*w.rank("waits"), text+", and waits until the law breaks; at that moment "+w.told(e)
 		case near != nil && (kind == "says:" || kind == "writes"):
 			score = 40 - 8*near.depth - 6*w.rank(kind+" near")
 		case kind == "says:" && w.nearness(d.who) <= depthMost:
 			score = 44 - 8*w.nearness(d.who) - 5*w.rank("says")
 		case kind == "wants" || kind == "has" || kind == "gives" || kind == "lacks:":
 			if w.nearness(d.who) > 1 || w.rank(d.who+" "+kind) > 0 {
-				continue // what was decided last holds
+				continue // the last decision counts
 			}
 			score = 40 - 6*w.rank("holds")
 		}
@@ -219,7 +224,7 @@ func (w *walk) decided(f *result.Failure) {
 	}
 }
 
-// told is an event in words.
+// told describes an event.
 func (w *walk) told(e *event) string {
 	if text, _ := w.r.tellLine(e.line); text != "" {
 		return text
@@ -227,27 +232,28 @@ func (w *walk) told(e *event) string {
 	return e.line
 }
 
-// before adds what somebody did or heard last, before an event.
+// before adds an actor's last step or input before an event.
 func (w *walk) before(here []deed, who string, event int64) {
 	for _, d := range slices.Backward(here) {
 		if d.actor != who || d.inner || d.event == event || strings.HasPrefix(d.text, "@ wake") {
 			continue
 		}
-		w.addOf(d.event, d.at, w.nodeNamed(who), w.r.tellDeed(&d)+": up to here both runs are the same", "event", event, 118)
+		w.addOf(d.event, d.at, w.nodeNamed(who), w.r.tellDeed(&d)+": up to here both runs are equal", "event", event, 118)
 		return
 	}
 }
 
-// goneMost and comeMost are how many differences behind the first are told.
+// goneMost and comeMost are how many differences after the first are reported.
 const (
 	goneMost = 2
 	comeMost = 1
 )
 
-// own is what somebody did by himself.
+// own is an actor's own step.
 type own struct{ actor, text string }
 
-// gone adds what the run that passed does from the first difference on, before the law broke here, and this one never.
+// gone adds steps that the passing run does after the first difference, before the time of the broken law, and this run
+// never does.
 func (w *walk) gone(here, there []deed, first int64) {
 	did := map[own]bool{}
 	for _, d := range here {
@@ -268,13 +274,14 @@ func (w *walk) gone(here, there []deed, first int64) {
 	}
 	slices.SortStableFunc(order, func(a, b *deed) int { return w.nearness(a.actor) - w.nearness(b.actor) })
 	for n, d := range order[:min(len(order), goneMost)] {
-		text := fmt.Sprintf("missing: %s, as the run that passed does %s at %s from here on, and this one never", w.tellThere(d), count(times[own{d.actor, d.text}], "time"), d.at)
+		text := fmt.Sprintf("missing: %s; from here on the passing run does this %s, first at %s, and this run never",
+			w.tellThere(d), count(times[own{d.actor, d.text}], "time"), d.at)
 		at, when := w.place(d.at, first)
 		w.addOf(at, when, w.nodeNamed(d.actor), text, "missing", w.end, 50-8*n)
 	}
 }
 
-// come adds what this run does from the first difference on and the one that passed nowhere.
+// come adds steps that this run does after the first difference and the passing run never does.
 func (w *walk) come(here, there []deed) {
 	did := map[own]bool{}
 	for _, d := range there {
@@ -289,11 +296,12 @@ func (w *walk) come(here, there []deed) {
 		}
 		did[k] = true
 		n++
-		w.addOf(d.event, d.at, w.nodeNamed(d.actor), w.r.tellDeed(d)+", which the run that passed never does", "unusual", w.end, 42)
+		w.addOf(d.event, d.at, w.nodeNamed(d.actor), w.r.tellDeed(d)+", which the passing run never does", "unusual", w.end,
+			42)
 	}
 }
 
-// place is the last event up to a time, or the first difference where the time is before the events that are kept.
+// place is the last event up to a time, or the first difference if the time is before the kept events.
 func (w *walk) place(at time.Duration, first int64) (event int64, when time.Duration) {
 	if at < w.r.events[0].at {
 		return first, at
@@ -302,7 +310,7 @@ func (w *walk) place(at time.Duration, first int64) (event int64, when time.Dura
 	return event, w.r.events[event-w.r.first].at
 }
 
-// nearness is how near somebody is to what the law speaks of.
+// nearness is the distance between an actor and the subjects of the law.
 func (w *walk) nearness(actor string) int {
 	if x := w.wanted["n:"+actor]; x != nil {
 		return x.depth
@@ -320,7 +328,7 @@ func (w *walk) nodeNamed(actor string) string {
 	return ""
 }
 
-// tellDeed puts into words what was done in this run, tellThere what was done in the one that passed, whose names and numbers nobody knows.
+// tellDeed describes a step of this run, tellThere one of the passing run, whose names and numbers are unknown.
 func (r *Recorder) tellDeed(d *deed) string {
 	if d.told != "" {
 		return d.told

@@ -10,13 +10,13 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// answersMost is how many answers are told with the records that they went out on.
+// answersMost is how many answers are reported with the journal records that they rely on.
 const answersMost = 2
 
-// recordsMost is how many records of one answer are told.
+// recordsMost is how many records of one answer are reported.
 const recordsMost = 3
 
-// answers reports whether a request was answered with success.
+// answers reports whether a request succeeded.
 func answers(w fact.What) bool {
 	switch w.(type) {
 	case fact.Answered, fact.Deleted:
@@ -25,7 +25,7 @@ func answers(w fact.What) bool {
 	return false
 }
 
-// saved adds what the journal of a node had of what the law speaks of when the node answered: records, and how far they were on the disk.
+// saved adds the journal records about subjects of the law at a node's answer, and how many of them were on disk.
 func (w *walk) saved(failure *result.Failure) {
 	for i := range slices.Backward(w.r.facts) {
 		x := &w.r.facts[i]
@@ -49,8 +49,8 @@ func (w *walk) saved(failure *result.Failure) {
 	}
 }
 
-// recordsOf tells the records about something that a node's agent wrote up to an event and since it last answered for it. late: the last of them is not
-// on the disk yet, or there is none.
+// recordsOf describes the records about a subject that a node's agent wrote between its last answer for it and an
+// event. late: the last record is not on disk yet, or there is none.
 func (r *Recorder) recordsOf(node string, subjects []string, event int64) (text string, late bool) {
 	since, born, disk, at := r.first, r.first, 0, int64(0)
 	for i := range r.facts {
@@ -92,18 +92,20 @@ func (r *Recorder) recordsOf(node string, subjects []string, event int64) (text 
 		last, wrote = n, d.event
 		told = append(told, fmt.Sprintf("%d (%s, event %d)", n, r.named(what), d.event))
 	}
+	latest := strings.Join(told[max(0, len(told)-recordsMost):], ", ")
 	switch {
 	case last == 0:
-		return "before this answer " + node + "'s agent has written no record about it to its journal since event " + strconv.FormatInt(since, 10), true
+		return "before this answer " + node + "'s agent wrote no record about it to its journal since event " +
+			strconv.FormatInt(since, 10), true
 	case wrote < born:
-		return "this answer goes out on records of its agent's former life: " + strings.Join(told[max(0, len(told)-recordsMost):], ", "), false
+		return "this answer relies on records of the agent's previous process: " + latest, false
 	case last > disk:
-		return fmt.Sprintf("this answer does not wait for the journal: of records %s the disk has those up to %d", strings.Join(told[max(0, len(told)-recordsMost):], ", "), disk), true
+		return fmt.Sprintf("this answer does not wait for the journal: of records %s those up to %d are on disk", latest, disk), true
 	}
-	return fmt.Sprintf("this answer goes out on records %s, on the disk since event %d", strings.Join(told[max(0, len(told)-recordsMost):], ", "), at), false
+	return fmt.Sprintf("this answer relies on records %s, on disk since event %d", latest, at), false
 }
 
-// shares reports whether two lists of about have a pod or an address in common.
+// shares reports whether two results of about share a pod or an address.
 func shares(a, b []string) bool {
 	return slices.ContainsFunc(a, func(t string) bool { return (t[0] == 'a' || t[0] == 'p') && slices.Contains(b, t) })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// harms are the words with which an injector's doing ends a line, and what they mean.
+// harms are the words by which a line ends with an injected fault, and their meaning.
 var harms = []struct{ word, text string }{
 	{"Mute", "its reply is lost"},
 	{"Vanish", "it is lost on its way"},
@@ -22,7 +22,7 @@ var harms = []struct{ word, text string }{
 	{"PowerLoss", "the machine loses power meanwhile"},
 }
 
-// tellLine puts an event line into words; weight 0 is a line that explains nothing.
+// tellLine describes an event line; weight 0 is a line that explains nothing.
 func (r *Recorder) tellLine(line string) (text string, w weight) {
 	word, rest, _ := strings.Cut(line, " ")
 	for _, h := range harms {
@@ -31,7 +31,7 @@ func (r *Recorder) tellLine(line string) (text string, w weight) {
 			if text == "" {
 				text = cut
 			}
-			return text + "; by a fault " + h.text, doing
+			return text + "; an injected fault: " + h.text, doing
 		}
 	}
 	switch word {
@@ -44,7 +44,7 @@ func (r *Recorder) tellLine(line string) (text string, w weight) {
 	case "watch":
 		from, what, _ := strings.Cut(rest, " ")
 		_, to, _ := strings.Cut(from, ">")
-		return to + " hears: " + r.named(what), routine
+		return to + " is notified: " + r.named(what), routine
 	case "kubelet":
 		node, what, _ := strings.Cut(rest, " ")
 		verb, what, _ := strings.Cut(what, " ")
@@ -56,14 +56,14 @@ func (r *Recorder) tellLine(line string) (text string, w weight) {
 	return r.tellNode(word, rest)
 }
 
-// tellLink tells a request or an answer between a node and a server.
+// tellLink describes a request or an answer between a node and a server.
 func (r *Recorder) tellLink(rest string) (string, weight) {
 	way, what, _ := strings.Cut(rest, " ")
 	from, to, _ := strings.Cut(way, ">")
 	lost, isLost := strings.CutPrefix(what, "lost ")
 	switch {
 	case isLost:
-		return "on the way from " + from + " to " + to + " is lost: " + r.named(lost), turning
+		return "lost between " + from + " and " + to + ": " + r.named(lost), turning
 	case from == "store" || from == "api":
 		w := routine
 		if strings.Contains(what, ": conflict") {
@@ -81,7 +81,7 @@ func server(name string) string {
 	return name
 }
 
-// tellNode tells what happens on one node.
+// tellNode describes an event on one node.
 func (r *Recorder) tellNode(node, rest string) (string, weight) {
 	verb, what, _ := strings.Cut(rest, " ")
 	switch verb {
@@ -95,7 +95,7 @@ func (r *Recorder) tellNode(node, rest string) (string, weight) {
 		command, container, _ := strings.Cut(what, " ")
 		return "the runtime of " + node + " asks " + strings.ToUpper(command) + " of " + r.pod(container), routine
 	case "synced":
-		return "the journal of " + node + " is on the disk up to record " + what, routine
+		return "the journal of " + node + " is on disk up to record " + what, routine
 	case "wake":
 		return "", 0
 	case "answer:":
@@ -115,7 +115,7 @@ func (r *Recorder) tellNode(node, rest string) (string, weight) {
 	return node + " " + r.named(rest), routine
 }
 
-// tellIPAMD tells what an ipamd does and hears. Its calls have numbers, which say nothing.
+// tellIPAMD describes calls and inputs of an ipamd. The numbers of its calls are left out.
 func tellIPAMD(verb, what string) string {
 	if verb == "ipamd" && what == "" {
 		return "starts"
@@ -128,12 +128,12 @@ func tellIPAMD(verb, what string) string {
 		}
 		return what
 	case verb == "ipamd":
-		return "says of its call " + call
+		return "reports for its call " + call
 	}
 	return "calls " + call
 }
 
-// Patterns of what lines, facts and laws speak of.
+// Patterns of subjects in lines, facts and laws.
 var (
 	addressPattern   = regexp.MustCompile(`[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+(/[0-9]+)?|[0-9a-f]*:[0-9a-f]*:[0-9a-f:]+(/[0-9]+)?`)
 	containerPattern = regexp.MustCompile(`\b[0-9a-f]{12,64}\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
@@ -144,7 +144,7 @@ var (
 	valuePattern     = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 )
 
-// named writes pods' names in place of containers, and leaves long values out.
+// named replaces containers by pod names, and leaves long values out.
 func (r *Recorder) named(text string) string {
 	text = valuePattern.ReplaceAllStringFunc(text, func(v string) string {
 		if len(v) > 40 && !r.whole {
@@ -168,8 +168,8 @@ func (r *Recorder) named(text string) string {
 	return text
 }
 
-// about lists what a text speaks of, by kind and name: "a:10.1.2.3", "b:10.1.2.0/24", "p:default/web-0", "n:node-2", "i:118", "d:tap3". A
-// device is one of a node.
+// about lists the subjects of a text, by kind and name: "a:10.1.2.3", "b:10.1.2.0/24", "p:default/web-0", "n:node-2",
+// "i:118", "d:tap3". A device belongs to a node.
 func (r *Recorder) about(node, text string) []string {
 	var out []string
 	for _, a := range addressPattern.FindAllString(text, -1) {
@@ -198,7 +198,7 @@ func (r *Recorder) about(node, text string) []string {
 	}
 	for _, at := range recordPattern.FindAllStringSubmatchIndex(text, -1) {
 		if strings.HasSuffix(text[:at[0]], "writes ") || strings.HasSuffix(text[:at[0]], "up to ") {
-			continue // a journal's, which has nothing to do with IDs
+			continue // a journal record's number, not an ID
 		}
 		for g := 2; g < len(at); g += 2 {
 			if at[g] >= 0 {
@@ -213,7 +213,7 @@ func (r *Recorder) about(node, text string) []string {
 	return slices.Compact(out)
 }
 
-// NodeOf is the node that a line is about, empty for none.
+// NodeOf is the node of a line, or empty.
 func NodeOf(line string) string {
 	word, rest, _ := strings.Cut(line, " ")
 	if strings.HasPrefix(word, "node-") {
@@ -225,7 +225,7 @@ func NodeOf(line string) string {
 	return ""
 }
 
-// aboutFact lists what a fact is about.
+// aboutFact lists the subjects of a fact.
 func (r *Recorder) aboutFact(f *fact.Fact) []string {
 	text, _ := words(r, f)
 	out := r.about(f.Node, text)

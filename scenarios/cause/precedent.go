@@ -17,15 +17,15 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Precedents are runs that broke no law, for whoever has another run of the same scenario and seed that did: what is done in them, without
-// names and numbers. The zero Precedents has none.
+// Precedents are passing runs, for comparison with a later failing run of the same scenario and seed. They hold the
+// runs' steps without names and numbers. The zero Precedents has none.
 type Precedents struct {
 	runs  map[string]*precedent
 	texts []string
 	ids   map[string]uint32
 }
 
-// NameOf names the run of a scenario with a seed, so that a scenario that says something else has another name.
+// NameOf names the run of a scenario with a seed. A changed scenario has another name.
 func NameOf(s *scenarios.Scenario, seed uint64) string {
 	h := fnv.New32a()
 	_, _ = h.Write(s.Marshal())
@@ -35,16 +35,17 @@ func NameOf(s *scenarios.Scenario, seed uint64) string {
 // precedent is one run, column by column.
 type precedent struct {
 	Actors []string
-	// Who and What are indices of actors and texts, Gap the time since the deed before in microseconds, each a uvarint; Mark one byte each.
+	// Who and What are indices of actors and texts, Gap the time since the previous step in microseconds, each a uvarint;
+	// Mark one byte each.
 	Who, What, Gap, Mark []byte
-	// Words are what deeds say that worded names, names and numbers and all, one a line.
+	// Words are the full texts of the steps that worded selects, with names and numbers, one per line.
 	Words string
 }
 
-// deedsMost is how much of a run is kept.
+// deedsMost is how many steps of a run are kept.
 const deedsMost = 40_000
 
-// Keep takes a whole run that broke no law, under a name that says which.
+// Keep adds a whole passing run under its name.
 func (p *Precedents) Keep(name string, r *Recorder) {
 	if len(r.events) == 0 {
 		return
@@ -83,8 +84,8 @@ func (p *Precedents) Keep(name string, r *Recorder) {
 	p.runs[name] = x
 }
 
-// worded reports whether a deed is kept with its words: what changes something, so that a chain can say what stands there in the place of what is
-// done here. Journal records are kept without, as they have random names and times, and so is what only looks.
+// worded reports whether a step is kept with its text. Steps that change something are, so that a chain can quote the
+// passing run's counterpart. Journal records are not, because they have random names and times, and reads are not.
 func worded(text string) bool {
 	switch head, rest, _ := strings.Cut(text, " "); head {
 	case "decides":
@@ -94,18 +95,20 @@ func worded(text string) bool {
 	case "link":
 		return writing(text)
 	default:
-		return strings.HasPrefix(text, "@ answer request") || strings.HasPrefix(text, "@ call ") && !strings.Contains(text, "dump")
+		return strings.HasPrefix(text, "@ answer request") || strings.HasPrefix(text, "@ call ") &&
+			!strings.Contains(text, "dump")
 	}
 }
 
-// textsFile is the archive's file of texts; a run's file has its name. It gets another name when worded or plain say otherwise: runs of before
-// would be read wrongly.
+// textsFile is the archive's file of texts; a run's file has its name. Its name changes with worded and plain, because
+// older files would be misread.
 const textsFile = "texts"
 
-// errOtherPrecedents says that runs were kept by a version that keeps them otherwise.
-var errOtherPrecedents = errors.New("kept by a version that keeps runs otherwise")
+// errOtherPrecedents says that runs were kept by an incompatible version.
+var errOtherPrecedents = errors.New("kept by an incompatible version of vppdrill")
 
-// Write writes them as ReadPrecedents reads them: an archive with a file for each run, so that one is found without reading the others.
+// Write writes them in ReadPrecedents' format: an archive with a file for each run, so that one is found without
+// reading the others.
 func (p *Precedents) Write(w io.Writer) error {
 	z := zip.NewWriter(w)
 	add := func(name string, x any) error {
@@ -125,7 +128,7 @@ func (p *Precedents) Write(w io.Writer) error {
 	return nil
 }
 
-// Open reads all that Write wrote, to compare runs with them and to keep more.
+// Open reads the output of Write, to compare runs with them and to add more.
 func Open(archive []byte) (*Precedents, error) {
 	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
@@ -164,18 +167,18 @@ func decode(f *zip.File, x any) error {
 	return nil
 }
 
-// Has reports whether there is a run of a name; nil Precedents have none.
+// Has reports whether a run with a name exists; nil Precedents have none.
 func (p *Precedents) Has(name string) bool { return p != nil && p.runs[name] != nil }
 
-// Whole reports whether a run of a name was kept to its end.
+// Whole reports whether a run with a name was kept to its end.
 func (p *Precedents) Whole(name string) bool {
 	return p.Has(name) && len(p.runs[name].Mark) < deedsMost
 }
 
-// errPrecedent is a file that no Precedents wrote.
+// errPrecedent is a file with another format.
 var errPrecedent = errors.New("precedents: a column ends early")
 
-// deeds are what a run did.
+// deeds are the steps of a run.
 func (p *Precedents) deeds(name string) ([]deed, error) {
 	x := p.runs[name]
 	if x == nil {

@@ -8,29 +8,29 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// keptMost is how many events a Recorder keeps at least; at twice as many the first half goes. A chain that leads back further than
-// that many events explains nothing to a person.
+// keptMost is how many events a Recorder keeps at least; at twice as many the first half goes. A longer chain explains
+// nothing to a person.
 const keptMost = 150_000
 
-// Recorder keeps what a run does, for Chain. The zero Recorder is empty.
+// Recorder keeps a run's events and facts for Chain. The zero Recorder is empty.
 type Recorder struct {
 	// first is the number of the first event kept.
 	first  int64
 	events []event
 	facts  []told
-	// decisions are what programs have decided and no event shows, in their order; saying is what each of them said last of its kind.
+	// decisions are programs' decisions that no event shows, in order; saying is each program's last one of each kind.
 	decisions []decision
 	saying    map[string]string
-	// opening is what was done first in a run whose first events are not kept any more.
+	// opening holds the first steps of a run whose first events are no longer kept.
 	opening []deed
-	// precedent is what a run of the same scenario and seed did that broke no law, nil where none is known.
+	// precedent holds the steps of a passing run of the same scenario and seed, or nil.
 	precedent []deed
-	// beside says what run that is.
+	// beside describes that run.
 	beside string
-	// needed says without what nothing breaks, neededAt the event from which on that shows, 0 for none.
+	// needed says which removed step makes the run pass, neededAt the first event that differs then, or 0.
 	needed   string
 	neededAt int64
-	// whole: long values are not left out now.
+	// whole: long values are not shortened now.
 	whole bool
 	pods  map[string]string // by the head of a container ID
 	nodes map[string]bool
@@ -43,20 +43,19 @@ type event struct {
 	line   string
 }
 
-// told is a fact with the event during which it became true.
+// told is a fact with its event.
 type told struct {
 	event int64
 	fact  fact.Fact
 }
 
-// decision is one of a program.
+// decision is a decision of one program.
 type decision struct {
 	event     int64
 	who, text string
 }
 
-// Decided takes what a node's program or a controller decides in the present event and no event shows, in words. What it says again is left
-// out.
+// Decided records a decision of a node's program or a controller in the current event, as text. Repeats are left out.
 func (r *Recorder) Decided(who, text string) {
 	kind, _, _ := strings.Cut(text, " ")
 	if r.saying == nil {
@@ -70,17 +69,17 @@ func (r *Recorder) Decided(who, text string) {
 	r.decisions = append(r.decisions, decision{r.first + int64(len(r.events)) - 1, who, text})
 }
 
-// Beside sets the run beside one of the same name that broke no law, if p has one.
+// Beside compares the run with a passing one of the same name, if p has one.
 func (r *Recorder) Beside(p *Precedents, name string) error {
 	list, err := p.deeds(name)
 	if err != nil {
 		return err
 	}
-	r.precedent, r.beside = list, "the run of this scenario and seed that passed"
+	r.precedent, r.beside = list, "the passing run of this scenario and seed"
 	return nil
 }
 
-// BesideRun sets the run beside another one that broke no law; words say which.
+// BesideRun compares the run with another passing one; words describe that one.
 func (r *Recorder) BesideRun(other *Recorder, words string) {
 	list := other.start(deedsMost)
 	for i := range list {
@@ -91,7 +90,7 @@ func (r *Recorder) BesideRun(other *Recorder, words string) {
 	r.precedent, r.beside = list, words
 }
 
-// Without takes what the same run does that broke no law without something; words say without what.
+// Without records the steps of the same run, passing without something; words say without what.
 func (r *Recorder) Without(other *Recorder, words string) {
 	here, there := r.start(deedsMost), other.start(deedsMost)
 	if i := parting(here, there); i < len(here) {
@@ -110,7 +109,7 @@ func (r *Recorder) upTo(at time.Duration) int64 {
 	return r.first + int64(max(i-1, 0))
 }
 
-// Event takes the next event: its number, time, the number of the event that scheduled it (0: none) and its line.
+// Event records the next event: its number, time, the number of the event that scheduled it (0: none) and its line.
 func (r *Recorder) Event(seq int64, at time.Duration, parent int64, line []byte) {
 	if len(r.events) == 0 {
 		r.first = seq
@@ -138,7 +137,7 @@ func (r *Recorder) Event(seq int64, at time.Duration, parent int64, line []byte)
 	r.events = append(r.events, event{at, parent, string(line)})
 }
 
-// Fact takes a fact that became true during the present event.
+// Fact records a fact of the current event.
 func (r *Recorder) Fact(f fact.Fact) {
 	if r.pods == nil {
 		r.pods, r.nodes = map[string]string{}, map[string]bool{}
@@ -151,7 +150,7 @@ func (r *Recorder) Fact(f fact.Fact) {
 			r.pods[head(o.ContainerID)] = pod
 		}
 	}
-	switch x := f.What.(type) { // the world uses what they hold again
+	switch x := f.What.(type) { // the world reuses their memory
 	case fact.Removed:
 		removal := *x.Removal
 		x.Removal = &removal
@@ -168,10 +167,10 @@ func (r *Recorder) Fact(f fact.Fact) {
 	}
 }
 
-// head is how much of a container ID event lines show.
+// head is the part of a container ID that event lines show.
 func head(container string) string { return container[:min(12, len(container))] }
 
-// pod names a sandbox's pod, or the sandbox where nobody knows it.
+// pod names a sandbox's pod, or the sandbox if its pod is unknown.
 func (r *Recorder) pod(container string) string {
 	if p := r.pods[head(container)]; p != "" {
 		return p

@@ -12,18 +12,19 @@ import (
 )
 
 const (
-	// againMost is how many things that are done again and again are told, and againLeast how often something must have been done for that.
+	// againMost is how many repeated steps are reported, and againLeast how often a step must repeat for that.
 	againMost, againLeast = 3, 5
 )
 
-// again is what somebody does over and over.
+// again is a repeated step of one actor.
 type again struct {
 	who         string
 	first, last int64
 	times       int
 }
 
-// repeats adds who does one thing again and again since the timeline did something last, and until the law breaks: why a cluster finds no rest.
+// repeats adds actors that repeat one step from the timeline's last action until the law breaks: why a cluster does not
+// converge.
 func (w *walk) repeats(f *result.Failure) {
 	if f.Law != result.LawSettles && !strings.Contains(f.What, "quiet") {
 		return
@@ -62,14 +63,16 @@ func (w *walk) repeats(f *result.Failure) {
 	})
 	for n, a := range list[:min(len(list), againMost)] {
 		least := ""
-		if w.unseen > 0 || from > 1 && w.at(a.first)-w.at(from) <= a.period(w) { // it may have begun before what is searched
+		// it may have begun before the searched events
+		if w.unseen > 0 || from > 1 && w.at(a.first)-w.at(from) <= a.period(w) {
 			least = "at least "
 		}
-		text := fmt.Sprintf("%s: again and again, %s%d times from here until the law breaks, every %s", w.told(&w.r.events[a.first-w.r.first]), least, a.times,
+		text := fmt.Sprintf("%s: repeated %s%d times from here until the law breaks, every %s",
+			w.told(&w.r.events[a.first-w.r.first]), least, a.times,
 			scenarios.FormatDuration(a.period(w).Round(100*time.Microsecond)))
 		for seq := a.last + 1; seq <= w.end; seq++ {
 			if e := &w.r.events[seq-w.r.first]; e.parent == a.last && strings.Contains(e.line, ">"+a.who+" ") {
-				text += "; at last with the answer: " + w.told(e)
+				text += "; the last answer: " + w.told(e)
 				break
 			}
 		}
@@ -79,12 +82,12 @@ func (w *walk) repeats(f *result.Failure) {
 
 func (w *walk) at(seq int64) time.Duration { return w.r.events[seq-w.r.first].at }
 
-// period is the mean time between two of them.
+// period is the mean time between repeats.
 func (a *again) period(w *walk) time.Duration {
 	return (w.at(a.last) - w.at(a.first)) / time.Duration(a.times-1)
 }
 
-// blamed is 0 for one whom the failure names, else 1.
+// blamed is 0 for an actor that the failure names, else 1.
 func (a *again) blamed(f *result.Failure) int {
 	if f.Node == a.who || mentions(f.What, a.who) {
 		return 0

@@ -6,17 +6,17 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// step is one thing that somebody did, in words that name nobody in particular, so that steps of different runs can be compared: "@ call
+// step is one action of an actor, in a text without names, so that steps of different runs can be compared: "@ call
 // ip_table_add_del_v2 add table #" of a node.
 type step struct {
 	actor, text string
-	// values are its numbers, for which text has a sign each.
+	// values are its numbers; text has a placeholder for each.
 	values []string
 }
 
-// stepOf is the step of an event line. An answer and a word from a watch are steps of whoever is told.
+// stepOf is the step of an event line. An answer or a watch event is a step of its receiver.
 func (r *Recorder) stepOf(line string) step {
-	for _, h := range harms { // what befell it is none of its doing
+	for _, h := range harms { // an injected fault is not part of the step
 		line = strings.TrimSuffix(line, " "+h.word)
 	}
 	word, rest, _ := strings.Cut(line, " ")
@@ -51,7 +51,7 @@ func made(actor, head, rest string) step {
 	return x
 }
 
-// class is what kind of process an actor is: all nodes are one, and all replicas of a controller.
+// class is an actor's kind of process: all nodes are one, and all replicas of a controller.
 func (r *Recorder) class(actor string) string {
 	if r.nodes[actor] || strings.HasPrefix(actor, "node-") {
 		return "node"
@@ -62,7 +62,7 @@ func (r *Recorder) class(actor string) string {
 	return actor
 }
 
-// plain writes signs in place of names and numbers.
+// plain replaces names and numbers by placeholders.
 func (x *step) plain(text string) string {
 	var out strings.Builder
 	former := ""
@@ -105,7 +105,7 @@ func (x *step) plain(text string) string {
 	return out.String()
 }
 
-// plainWord is one word; the word before tells what a number counts.
+// plainWord is one word; the word before says what a number counts.
 func plainWord(word, former string) string {
 	if strings.HasPrefix(word, "/var/run/netns/") {
 		return "NETNS"
@@ -150,7 +150,7 @@ func plainWord(word, former string) string {
 	return strings.TrimRight(word[:digit], "-") + "#"
 }
 
-// plainAddress tells addresses by their family and ranges of one address, and everything, from others.
+// plainAddress distinguishes MACs, families, single addresses, default routes and other prefixes.
 func plainAddress(word string, colons int) string {
 	_, bits, ranged := strings.Cut(word, "/")
 	switch {

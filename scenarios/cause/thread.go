@@ -8,20 +8,20 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// thread is all that was done by one process in one life, or about one thing, in its order.
+// thread holds the steps of one process from start to end, or about one subject, in order.
 type thread struct {
-	// scope is what threads it may be compared with.
+	// scope says which threads it may be compared with.
 	scope string
-	// subject is what it is about, as about lists it, and who is of the actor whose steps they are; empty where they are several's.
+	// subject is its subject, as about lists it, and who its actor; empty if there are several.
 	subject, who string
-	// life counts the lives of who.
+	// life counts the starts of who.
 	life  int
 	steps []taken
-	// end is until when something could still have been done.
+	// end is until when another step was possible.
 	end time.Duration
 }
 
-// taken is a step with when and where it was taken.
+// taken is a step with its event and time.
 type taken struct {
 	text   string
 	event  int64
@@ -29,7 +29,7 @@ type taken struct {
 	values []string
 }
 
-// threads sorts the events from first to last by what they belong to. Each event is looked at once.
+// threads sorts the events from first to last into threads. Each event is visited once.
 func (r *Recorder) threads(first, last int64) []*thread {
 	s := sorter{r: r, by: map[string]*thread{}, life: map[string]int{}, vpp: map[string]int{}}
 	next := 0
@@ -79,7 +79,7 @@ type sorter struct {
 	by   map[string]*thread
 	all  []*thread
 	life map[string]int
-	// vpp counts the lives of a node's VPP, each of which begins with nothing.
+	// vpp counts the starts of a node's VPP, which is empty after each.
 	vpp map[string]int
 }
 
@@ -94,7 +94,8 @@ func (s *sorter) take(x step, about []string, seq int64, at time.Duration) {
 		case t[0] == 'n':
 			s.add("node", "", t, t, taken{class + " " + x.text, seq, at, x.values})
 		case x.actor != "":
-			s.add(class+" "+t[:1], x.actor, t, fmt.Sprint(x.actor, " ", s.life[x.actor], " ", s.vpp[x.actor], " ", t), taken{x.text, seq, at, x.values})
+			s.add(class+" "+t[:1], x.actor, t, fmt.Sprint(x.actor, " ", s.life[x.actor], " ", s.vpp[x.actor], " ", t),
+				taken{x.text, seq, at, x.values})
 		}
 	}
 }
@@ -109,7 +110,7 @@ func (s *sorter) add(scope, who, subject, key string, x taken) {
 	t.steps = append(t.steps, x)
 }
 
-// die ends a life of a process, and with it what it had to do.
+// die ends a process and its pending work.
 func (s *sorter) die(actor string, at time.Duration) {
 	s.life[actor]++
 	for _, t := range s.all {
@@ -119,7 +120,7 @@ func (s *sorter) die(actor string, at time.Duration) {
 	}
 }
 
-// ends reports whether a node's programs end with a fact.
+// ends reports whether a fact ends a node's programs.
 func ends(f *fact.Fact) bool {
 	switch f.What.(type) {
 	case fact.AgentDown, fact.NodeGone, fact.VPPCrash:

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// deed is one thing that somebody did: an event, a fact of it, or a decision in it.
+// deed is one step of an actor: an event, a fact of it, or a decision in it.
 type deed struct {
 	step
 	event int64
 	at    time.Duration
-	// mark tells what somebody did by himself from the same with other names or numbers, mostly.
+	// mark distinguishes own steps with different names or numbers (a hash, so with rare collisions).
 	mark byte
-	// inner: it is a fact or a decision of the event, which told says; an event's line says what it is.
+	// inner: it is a fact or a decision of the event, described by told; an event's line describes itself.
 	inner bool
 	told  string
 }
 
-// trail lists all that was done in the events from first to last, in its order.
+// trail lists all steps in the events from first to last, in order.
 func (r *Recorder) trail(first, last int64) (list []deed) {
 	facts, decisions := 0, 0
 	for facts < len(r.facts) && r.facts[facts].event < first {
@@ -30,7 +30,7 @@ func (r *Recorder) trail(first, last int64) (list []deed) {
 		e := &r.events[seq-r.first]
 		x := r.stepOf(e.line)
 		d := deed{step: x, event: seq, at: e.at}
-		if acts("life", x.text) { // others follow from what somebody did
+		if acts("life", x.text) { // others follow from an actor's steps
 			d.mark = markOf(e.line)
 		}
 		list = append(list, d)
@@ -49,7 +49,7 @@ func (r *Recorder) trail(first, last int64) (list []deed) {
 	return list
 }
 
-// start lists what was done first in the run, at most so much and up to the events that are there.
+// start lists the run's first steps, up to a number and to the last event.
 func (r *Recorder) start(most int) []deed {
 	if r.opening != nil {
 		return r.opening
@@ -67,7 +67,7 @@ func markOf(text string) byte {
 // stepOfDecision is the step of a decision.
 func stepOfDecision(d *decision) step { return made(d.who, "decides ", d.text) }
 
-// tellDecision puts a decision into words.
+// tellDecision describes a decision.
 func (r *Recorder) tellDecision(d *decision) string {
 	who := d.who
 	if r.class(who) == "node" {

@@ -311,7 +311,7 @@ func (c Config) load(catalog bool, files []string) ([]*scenarios.Scenario, error
 	}
 	var list []*scenarios.Scenario
 	for _, name := range files {
-		s, err := scenarios.Outlive(name, func() (*scenarios.Scenario, error) { return scenarios.Load(name) })
+		s, err := scenarios.Recover(name, func() (*scenarios.Scenario, error) { return scenarios.Load(name) })
 		if errors.Is(err, fs.ErrNotExist) {
 			s, err = fromCatalog(all, name)
 		}

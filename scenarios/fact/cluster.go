@@ -7,52 +7,50 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// Assigned says which blocks the node has by whatever decides about them: the API server, EC2. None: it has none, or is
-// gone. Of the blocks only prefixes and Draining count: a draining one was taken back by an administrator while it may be in
-// use.
+// Assigned lists the node's blocks according to the API server or EC2. None: it has none, or is gone. Only prefixes and
+// Draining are set: an administrator took a draining one back while it may be in use.
 type Assigned struct{ Blocks []ipam.Block }
 
-// Range says that controllers are to give nodes blocks of a range from now on, or none any more.
+// Range says that controllers start or stop to assign blocks of a range.
 type Range struct {
 	Range  netip.Prefix
 	Closed bool
 }
 
-// Changing says that a life of a controllers' program asks for a change of what they decide about.
+// Changing says that a controller process requests a change.
 type Changing struct {
 	Program string
 	// Life counts from 1.
 	Life uint32
 	// Wanted is the change.
 	Wanted string
-	// Late is how long ago the time was over, by its own clock, until which it led for certain; 0: it leads.
+	// Late is how long ago its lease became uncertain by its own clock; 0: it leads.
 	Late time.Duration
 }
 
-// RecordChange says that the record of a node ID in the store was written or deleted. It is told when the store does it,
-// whoever asked.
+// RecordChange says that the record of a node ID in the store was written or deleted. The store reports it, for all
+// clients.
 type RecordChange struct {
 	ID            uint32
 	Before, After NodeRecord
-	// Blocks are those that the record says After's node has, Address is where others reach it by it; none where there is no
-	// record.
+	// Blocks and Address are those of After's node according to the record, or zero without a record.
 	Blocks  []netip.Prefix
 	Address netip.Addr
 }
 
-// NodeRecord is what a record says of whose an ID is; the zero NodeRecord is none.
+// NodeRecord is the owner of an ID according to its record; the zero NodeRecord is none.
 type NodeRecord struct {
 	Name, UID string
-	// Released: its node was found gone.
+	// Released: an agent found the node gone.
 	Released bool
 }
 
-// Served says that clients anywhere get an endpoint of a service without affinity from now on, by the service's address and
-// port.
+// Served says that an address and port of a service without affinity has an endpoint for clients everywhere from now
+// on.
 type Served struct {
 	Endpoint netip.AddrPort
 	Proto    string
-	// Gone: they do not any more, or the service is another one.
+	// Gone: it no longer has one, or the service is another one.
 	Gone bool
 	// Kept: the last service there had affinity.
 	Kept bool

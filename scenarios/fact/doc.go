@@ -1,7 +1,8 @@
-// Package fact is what worlds tell of a run and what laws judge it by: facts, snapshots, and evidence.
+// Package fact defines what worlds report about a run and what laws judge: facts, snapshots, and evidence.
 //
-// A fact says that something happened, a snapshot how the cluster is. Worlds tell them and state which evidence they
-// deliver; a Law states which it needs, and looks at nothing else. It never judges by itself: laws are in scenarios/check.
+// A fact reports an event, a snapshot the cluster's state. Worlds report both and declare the evidence that they
+// deliver; a Law declares the evidence that it needs, and uses nothing else. The package does not judge: laws are in
+// scenarios/check.
 //
 // Start at Fact, Snapshot and Law. Facts come in the world's order, those of one node in the order of their times.
 //

@@ -2,8 +2,9 @@ package fact
 
 import "slices"
 
-// Evidence is one kind of thing that laws judge by: kinds of facts, fields of facts, or fields of snapshots. A World states
-// which evidence it delivers, a Law which it needs. A law whose evidence a world does not deliver is not judged there.
+// Evidence is one kind of input of laws: kinds of facts, fields of facts, or fields of snapshots. A World declares the
+// evidence that it delivers, a Law the evidence that it needs. A law is not judged in a world that does not deliver its
+// evidence.
 type Evidence string
 
 // Kinds of evidence, by the names that reports use, with the facts and fields that each of them means.
@@ -38,7 +39,7 @@ const (
 	HeldIDs Evidence = "held node IDs"
 	// LongQuiet: Quiet, and VPPWrite from then on.
 	LongQuiet Evidence = "long quiet"
-	// Disturbances: Disturbed for whatever changes what nodes should look like and no other fact tells.
+	// Disturbances: Disturbed for all changes of nodes' desired state that no other fact reports.
 	Disturbances Evidence = "disturbances"
 	// CleanStops: AgentDown with CleanStop, and VPPWrite for a while after it.
 	CleanStops Evidence = "clean stops"
@@ -52,7 +53,7 @@ const (
 	NodeLeases Evidence = "leases of nodes"
 	// OtherNICs: NodeState.OtherNICs.
 	OtherNICs Evidence = "other interfaces of nodes"
-	// Removals: Removed for every call that takes something away.
+	// Removals: Removed for every call that removes something.
 	Removals Evidence = "removals"
 	// Checks: Checked and Status.
 	Checks Evidence = "checks"
@@ -89,12 +90,13 @@ const (
 
 // AllEvidence lists every kind of evidence. The slice is the caller's.
 func AllEvidence() []Evidence {
-	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, FullNodes,
+	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks,
+		FreeBlocks, WaitingPods, Rests, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
 		Records, IDRests, Disks, RequestCounts, Hooks, RefusedCalls, Patience, RangeCounts, Changes, ClosedRanges, Services, HeldIDs, LongQuiet, ReachedSettings, VPPTables, LinuxTables}
 }
 
-// Missing lists what the law needs and is not among delivered, in the law's order.
+// Missing lists the law's needs that are not delivered, in the law's order.
 func (l Law) Missing(delivered []Evidence) []Evidence {
 	var out []Evidence
 	for _, e := range l.Needs {

@@ -7,43 +7,42 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Fact is one thing that happened, in the world's order.
+// Fact is one event, in the world's order.
 type Fact struct {
 	// At is the time since the run's start.
 	At time.Duration
-	// Node is where it happened; empty where it is no node's.
+	// Node is its node; empty if it belongs to none.
 	Node string
 	What What
 }
 
-// What is what happened: one of the types of this package, by value. A world sets every field of the ones that it tells;
-// a rule of reports/repo holds its literals to that.
+// What is one of the types of this package, by value. A world sets every field of those that it reports; a rule of
+// reports/repo checks its literals.
 type What interface{ what() }
 
-// Configured says what the cluster is to be. The runner tells it in every world, before anything else.
+// Configured carries the cluster's configuration. The runner reports it in every world, before any other fact.
 type Configured struct{ Config *scenarios.Config }
 
-// Disturbed says that something which may change what a node should look like has happened or begins: an action, a VPP
-// that came or went.
+// Disturbed reports an event that may change a node's desired state: an action, or a start or end of a VPP.
 type Disturbed struct {
 	// By is the action's verb, VPPUp, LinkDeleted, or words for people.
 	By string
-	// Owner is LinkDeleted's: whose link; none for the one that all pods of the node share.
+	// Owner is the link's owner for LinkDeleted; none for the shared link of the node's pods.
 	Owner ipam.Owner
 }
 
-// What Disturbed.By says beside verbs of actions.
+// Values of Disturbed.By besides verbs of actions.
 const (
 	// VPPUp: a VPP has started.
 	VPPUp = "VPP is up"
-	// LinkDeleted: somebody has deleted a pod's link.
+	// LinkDeleted: a pod's link was deleted.
 	LinkDeleted = "a link was deleted"
 )
 
-// Quiet says that everything is healed and quiet, and nothing will be asked of the cluster any more.
+// Quiet says that everything is healed and quiet, and no further request will come.
 type Quiet struct{}
 
-// Counted says how much more the node's agent has asked; without a node, how much anybody has.
+// Counted reports new requests of the node's agent; without a node, of all programs.
 type Counted struct{ Counts Counts }
 
 func (Configured) what() {}

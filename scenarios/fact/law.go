@@ -15,19 +15,19 @@ const (
 	Settled
 )
 
-// Law is one thing that must never be otherwise, in every world.
+// Law is one property that must always hold, in every world.
 type Law struct {
 	// Name is what scenario files and reports call it: lower case words joined by hyphens.
 	Name string
-	// Why is one sentence: what breaks for a user when the law does.
+	// Why is one sentence: the consequence for a user if the law is broken.
 	Why  string
 	When When
-	// Foreign: any CNI agent owes it; else it is a contract of this agent's design.
+	// Foreign: the law holds for any CNI agent; else it is a contract of this agent's design.
 	Foreign bool
-	// Needs is the evidence without which the law cannot be judged.
+	// Needs is the evidence that the law needs.
 	Needs []Evidence
-	// Check judges a whole snapshot. It counts its occasions: the things in the snapshot that the law says something about and
-	// that were looked at, up to the first that breaks it; 0 when there is nothing of the kind. Its error is a *Violation or nil.
+	// Check judges a whole snapshot. It counts its occasions: the things in the snapshot that the law applies to, up to
+	// the first that breaks it; 0 if there are none. Its error is a *Violation or nil.
 	Check func(Snapshot) (occasions int64, err error)
 	// Watch, where set, starts an incremental judge that is fed every Fact in order; it and Check must agree.
 	Watch func() Watcher
@@ -35,30 +35,30 @@ type Law struct {
 
 // Watcher judges a run fact by fact. A step costs what the fact changes.
 type Watcher interface {
-	// Observe returns a *Violation at the first fact that breaks the law. The fact is the caller's: it is read, not changed, and
-	// not kept beyond the call.
+	// Observe returns a *Violation at the first fact that breaks the law. The fact is the caller's: it is read, not
+	// changed, and not kept beyond the call.
 	Observe(f *Fact) error
-	// Checks counts what was judged so far: the watcher's occasions.
+	// Checks counts the watcher's occasions so far.
 	Checks() int64
 }
 
-// Violation is a broken law with what broke it.
+// Violation is a broken law with its evidence.
 type Violation struct {
 	Law  string
 	At   time.Duration
 	Node string
 	// What is one sentence with the values that contradict each other.
 	What string
-	// Cause tells apart violations of one law that have nothing to do with each other, where the law's name does not; it holds no
-	// name, number or address.
+	// Cause distinguishes unrelated violations of one law. It holds no name, number or address.
 	Cause string
 	// Before and After are the state around the first bad event, where known.
 	Before, After string
-	// Way is the way of the packet that shows it, hop by hop, where one does. What became of it is the last hop's decision.
+	// Way is the path of a packet that shows the violation, hop by hop, if there is one. The last hop's decision is the
+	// packet's fate.
 	Way []Hop
 }
 
-// Hop is one place on a packet's way: where on which node, and what happened there.
+// Hop is one step of a packet's path: the place, the node, and the decision there.
 type Hop struct {
 	Node     string `json:"node"`
 	Place    string `json:"place,omitempty"`

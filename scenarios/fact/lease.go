@@ -7,15 +7,15 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// Leased says that the agent leases an address: it is decided, and perhaps not yet on disk.
+// Leased says that the agent decided to lease an address, perhaps not yet on disk.
 type Leased struct {
 	Owner ipam.Owner
 	Addr  netip.Addr
-	// Block is the block that the address is of.
+	// Block is the address's block.
 	Block netip.Prefix
-	// Pool is the pool that the pod asked for; empty where there are none.
+	// Pool is the pool that the pod asked for; empty without pools.
 	Pool string
-	// Left is what is still there of the address's former owner; nil for nothing.
+	// Left is leftover wiring of the address's previous owner, or nil.
 	Left *Leftover
 }
 
@@ -23,15 +23,16 @@ type Leased struct {
 type Released struct {
 	Owner ipam.Owner
 	Addr  netip.Addr
-	// Block is the block that the address is of.
+	// Block is the address's block.
 	Block netip.Prefix
 	// Rest is how long the configuration keeps the address unused on the node.
 	Rest time.Duration
-	// Left is what is still there of the owner's; nil for nothing.
+	// Left is leftover wiring of the owner, or nil.
 	Left *Leftover
 }
 
-// Leftover is what a node still holds of an address's owner when it is released, or leased to another one.
+// Leftover is wiring of an address's owner that a node still has when the address is released or leased to another
+// owner.
 type Leftover struct {
 	// Node has it; Thing is what it is.
 	Node, Thing string
@@ -53,7 +54,7 @@ type SavedRelease struct {
 // SavedNodeID says that a node ID has reached the disk of the agent's journal.
 type SavedNodeID struct{ ID uint32 }
 
-// SavedAll says that the journal was written anew, or read by a new life: it holds this and nothing else.
+// SavedAll says that the journal was rewritten, or read by a new process: it holds exactly this.
 type SavedAll struct {
 	Leases []ipam.Lease
 	ID     uint32

@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// CompareNames is the order in which people count nodes and pods: node-2 before node-10, and the cluster, which has no name, before all.
+// CompareNames is the natural order of nodes and pods: node-2 before node-10, and the cluster, which has no name,
+// first.
 func CompareNames(a, b string) int {
 	headA, numberA := splitNumber(a)
 	headB, numberB := splitNumber(b)

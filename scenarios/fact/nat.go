@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// NAT is how one VPP translates IPv4 packets. Its sessions are not among it: no dump of a large VPP could show them.
+// NAT is the IPv4 NAT configuration of one VPP. Sessions are not included: no dump of a large VPP could show them.
 type NAT struct {
-	// Forwarding: what nothing translates passes.
+	// Forwarding: packets without a translation pass.
 	Forwarding bool
 	// Addrs are given to packets that leave by an output interface, Twice to those that are translated twice.
 	Addrs, Twice []netip.Addr
@@ -18,7 +18,7 @@ type NAT struct {
 	Mappings []NATMapping
 }
 
-// NATMapping is where packets for an address go that come in from outside.
+// NATMapping is the target of packets from outside for an address.
 type NATMapping struct {
 	Addr netip.Addr
 	// Port and Proto (of IP) are 0 for a whole address.
@@ -29,7 +29,8 @@ type NATMapping struct {
 	Tables   []uint32
 	// Twice: the client's address is translated too; Self: where the client is the local.
 	Twice, Self bool
-	// Affinity is how many seconds a client keeps its local, 0 for not at all, AffinityUnknown where the world cannot tell.
+	// Affinity is how many seconds a client keeps its local, 0 for not at all, AffinityUnknown where the world cannot
+	// tell.
 	Affinity int64
 	Locals   []NATLocal
 	// Kept are locals that are gone and that clients with affinity may be sent to still, where the world can tell.
@@ -46,7 +47,7 @@ type NATLocal struct {
 	Weight uint8
 }
 
-// Draws is how many locals new sessions are spread over.
+// Draws is the number of locals for new sessions.
 func (m *NATMapping) Draws() (n int) {
 	for i := range m.Locals {
 		if m.Locals[i].Weight > 0 {
@@ -96,8 +97,8 @@ func (n *NAT) Keeps(addr netip.Addr, port uint16, proto uint8, table uint32) boo
 	return false
 }
 
-// Leaves reports whether what comes to an address by an interface that is on both sides counts as from inside, where no mapping serves it:
-// so it is with a whole address that an identity has, unless it is one of NAT's.
+// Leaves reports whether what comes to an address by an interface that is on both sides counts as from inside, where no
+// mapping serves it: so it is with a whole address that an identity has, unless it is one of NAT's.
 func (n *NAT) Leaves(addr netip.Addr) bool {
 	i, ok := slices.BinarySearchFunc(n.Mappings, NATMapping{Addr: addr}, CompareNATMappings)
 	return ok && n.Mappings[i].Identity && !slices.Contains(n.Addrs, addr) && !slices.Contains(n.Bound, addr)

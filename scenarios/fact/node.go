@@ -7,19 +7,19 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// NodeID says that the agent acts on a node ID from now on; 0: on none.
+// NodeID says that the agent acts on a node ID from now on; 0: none.
 type NodeID struct{ ID uint32 }
 
 // NodeBlocks says that these are the node's pod ranges from now on.
 type NodeBlocks struct{ Blocks []ipam.Block }
 
-// SetAside says how many addresses the node keeps for itself beside its blocks, such as those that are free in a block of
-// its.
+// SetAside says how many addresses the node keeps for itself besides its blocks, such as free ones in one of its
+// blocks.
 type SetAside struct{ Addresses uint32 }
 
-// NodeGone says that a machine crashed, or that its node left the cluster. Everything on it is dead.
+// NodeGone says that a machine crashed, or that its node left the cluster. All its programs and pods are dead.
 type NodeGone struct {
-	// Left: the node is no member any more.
+	// Left: the node is no longer a member.
 	Left bool
 	// Rest is how long the ID of a node that left stays unused.
 	Rest time.Duration
@@ -29,7 +29,7 @@ type NodeGone struct {
 // interconnect, its management addresses. None: its agent acts on no ID yet.
 type Addressed struct{ Addrs []netip.Addr }
 
-// AgentUp says that the agent has read its journal; it holds these leases and nothing else.
+// AgentUp says that the agent has read its journal; it holds exactly these leases.
 type AgentUp struct{ Leases []ipam.Lease }
 
 // AgentDown says that the agent's process ended.
@@ -38,39 +38,39 @@ type AgentDown struct {
 	Why string
 }
 
-// CleanStop is AgentDown.Why by which a world vouches that the node's dataplane was right and stays untouched by anything
-// that facts do not tell: its VPP stays up, pools, node list and addresses stay as they are until the agent has started
-// again. Without it quiet-restart judges nothing.
+// CleanStop is an AgentDown.Why. With it a world guarantees that the node's dataplane was correct, and that only
+// reported facts change it until the agent has started again: its VPP stays up, and pools, node list and addresses stay
+// unchanged. Without it quiet-restart judges nothing.
 const CleanStop = "clean"
 
-// VPPCrash says that VPP was asked for what a real one dies of, or died by itself.
+// VPPCrash says that VPP crashed, or got a call that crashes a real one.
 type VPPCrash struct{ Why string }
 
-// ProgramCrash says that an agent, or with no node a controller or an operator, died of what it was told.
+// ProgramCrash says that an agent, or without a node a controller or an operator, crashed on its input.
 type ProgramCrash struct{ Why string }
 
-// VPPWrite says that the agent made a writing call to VPP or Linux. It is told for some minutes after a clean stop, and from
-// Quiet on.
+// VPPWrite says that the agent made a writing call to VPP or Linux. It is reported for some minutes after a clean stop,
+// and from Quiet on.
 type VPPWrite struct {
 	// Call is the message or operation.
 	Call string
 }
 
-// CallRefused says that VPP or Linux refused a call of the agent by themselves.
+// CallRefused says that VPP or Linux refused a call of the agent, without an injected fault.
 type CallRefused struct {
 	// Call is the call and why it was refused.
 	Call string
-	// Netns is the namespace for want of which it was; empty for other reasons.
+	// Netns is the missing namespace, if that is the reason.
 	Netns string
 	// Calm: nothing was injected into the node lately.
 	Calm bool
 }
 
-// Removed says that a call took something away from the node's VPP or Linux.
+// Removed says that a call removed something from the node's VPP or Linux.
 type Removed struct {
 	Removal *Removal
-	// Ago is how much earlier the agent had decided on it, as far as the world knows: what it has learned since could not
-	// stop the call.
+	// Ago is how much earlier the agent had decided on it, as far as the world knows: later information could not stop the
+	// call.
 	Ago time.Duration
 }
 

@@ -2,15 +2,16 @@ package fact
 
 import "fmt"
 
-// Lines are the node as it is, with its own addresses and numbers: its programs and identity first, then what each of them holds, in a
-// fixed order.
+// Lines are the node's state as text, with its own addresses and numbers: its programs and identity first, then the
+// state of each, in a fixed order.
 func (n *NodeState) Lines() []string {
 	up := map[bool]string{true: "up", false: "down"}
 	address := "none"
 	if n.Address.IsValid() {
 		address = n.Address.String()
 	}
-	lines := []string{fmt.Sprintf("%s: machine %s, agent %s, VPP %s, node ID %d, address %s", n.Name, up[n.MachineUp], up[n.AgentUp], up[n.VPPUp], n.ID, address)}
+	lines := []string{fmt.Sprintf("%s: machine %s, agent %s, VPP %s, node ID %d, address %s", n.Name, up[n.MachineUp],
+		up[n.AgentUp], up[n.VPPUp], n.ID, address)}
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf("  "+format, args...)) }
 	for _, b := range n.Blocks {
 		add("block %s%s", b.Prefix, map[bool]string{true: " draining"}[b.Draining])

@@ -7,7 +7,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// Thing is a kind of thing that a VPP or a Linux host holds for a pod or a node.
+// Thing is a kind of object that a VPP or a Linux host holds for a pod or a node.
 type Thing string
 
 // Kinds of removed things. Those of Linux begin with "linux".
@@ -35,12 +35,12 @@ const (
 	RemovedLinuxNeighbor Thing = "linux neighbor"
 )
 
-// Removal is what one call took away from a node's VPP or Linux. Of its fields only those are set that the kind has.
+// Removal is what one call removed from a node's VPP or Linux. Only the fields of its kind are set.
 type Removal struct {
 	What Thing
 	// Call is the binary API message or the Linux operation that did it.
 	Call string
-	// Replaced: something else stands in its place now, such as another MAC or next hop.
+	// Replaced: the call replaced it, for example by another MAC or next hop.
 	Replaced bool
 	// Name is the interface's or link's that the thing is or is on.
 	Name string
@@ -48,8 +48,8 @@ type Removal struct {
 	Table uint32
 	// Prefix is a route's destination or an interface's address.
 	Prefix netip.Prefix
-	// Addr is a neighbor's address, or the far end of the tunnel that the thing is or is on, or with Port and the IP protocol Proto a
-	// mapping's.
+	// Addr is a neighbor's address, or the far end of the tunnel that the thing is or is on, or with Port and the IP
+	// protocol Proto a mapping's.
 	Addr  netip.Addr
 	Port  uint16
 	Proto uint8

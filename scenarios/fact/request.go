@@ -7,23 +7,22 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// Asked says that a CNI request has reached the agent, or with AskedAddress the address management, which the plugin asks
-// before.
+// Asked says that a CNI request has reached the agent, or with AskedAddress the IPAM plugin, which is called first.
 type Asked struct {
 	// Command is AskedAdd, Del, Check, GC or AskedAddress.
 	Command string
 	Owner   ipam.Owner
 	// Pod is "namespace/name"; PodUID its UID.
 	Pod, PodUID string
-	// Netns is the namespace of an ADD's sandbox, where the world can tell.
+	// Netns is the namespace of an ADD's sandbox, if known.
 	Netns string
-	// Addr is the address that an ADD brings; zero where the agent chooses one.
+	// Addr is the address that an ADD requests; zero if the agent chooses one.
 	Addr netip.Addr
 }
 
-// What Asked.Command says beside Del, Check and GC.
+// Values of Asked.Command besides Del, Check and GC.
 const (
-	// AskedAdd is an ADD: its sandbox is there from now on.
+	// AskedAdd is an ADD: its sandbox exists from now on.
 	AskedAdd = "Add"
 	// AskedAddress is a request that the agent has not seen yet.
 	AskedAddress = "Address"
@@ -47,8 +46,7 @@ type Refused struct {
 	Code uint32
 	// Exhausted: no address was free.
 	Exhausted bool
-	// Wait is how long the configuration has an ADD wait for its wiring; 0 where something else than the wiring may have
-	// refused it, or it is not known what did.
+	// Wait is how long an ADD is configured to wait for its wiring; 0 if the refusal may have another cause.
 	Wait time.Duration
 }
 
@@ -58,15 +56,14 @@ type Deleted struct {
 	Pod   string
 }
 
-// DelRefused says that a DEL, sent again although nothing of the sandbox is there any more, was answered with an error that
-// nothing injected explains.
+// DelRefused says that a repeated DEL for a fully removed sandbox failed without an injected fault.
 type DelRefused struct {
 	Owner ipam.Owner
 	Why   string
 }
 
-// Checked is the answer to a CHECK. It is told only where it is certain: nothing was under way when it was asked, nor,
-// where nothing is wrong, when it was answered.
+// Checked is the answer to a CHECK. It is reported only if it is certain: nothing was in progress at the request, nor,
+// if nothing is wrong, at the answer.
 type Checked struct {
 	Owner       ipam.Owner
 	Pod, PodUID string
@@ -74,32 +71,32 @@ type Checked struct {
 	// Code is the CNI error code, 0 for success, Answer the error's text.
 	Code   uint32
 	Answer string
-	// Broken says what is wrong with the pod's wiring; empty for nothing.
+	// Broken says what is wrong with the pod's wiring, if anything.
 	Broken string
 }
 
-// Status is the answer to a STATUS. It is told only where it is certain, as Checked.
+// Status is the answer to a STATUS. Like Checked it is reported only if it is certain.
 type Status struct {
 	// Code is the CNI error code, 0 for success, Answer the error's text.
 	Code   uint32
 	Answer string
-	// Broken says why the node takes no ADD; empty when it does.
+	// Broken says why the node accepts no ADD; empty if it does.
 	Broken string
 }
 
-// Abandoned says that the runtime gave up waiting for an answer, though the node was able to give one all the time: its
-// programs ran, nothing was injected, and it had an ID and blocks.
+// Abandoned says that the runtime timed out on a request, although the node could have answered all the time: its
+// programs ran, no fault was injected, and it had an ID and blocks.
 type Abandoned struct {
 	// Command is as Asked's.
 	Command string
 	Owner   ipam.Owner
 	Pod     string
-	// Took is how long the runtime has waited.
+	// Took is how long the runtime waited.
 	Took time.Duration
 }
 
-// Slow says that the agent took a tenth of a second or more to answer, though the node was able to and nothing was injected,
-// then and for some seconds before.
+// Slow says that the agent took 0.1 s or more to answer, although the node was able to and no fault was injected, then
+// and for some seconds before.
 type Slow struct {
 	// Command is as Asked's.
 	Command string
@@ -114,7 +111,7 @@ type SandboxGone struct {
 	Pod   string
 }
 
-// PodChanged says that the API server's object of a pod was created, bound to Fact.Node or asked to go.
+// PodChanged says that the API server's object of a pod was created, bound to Fact.Node or marked for deletion.
 type PodChanged struct {
 	Pod, PodUID string
 	// Change is PodCreated, PodBound or PodDeleted. A pod that is created on a node is bound too.
@@ -141,13 +138,13 @@ const (
 	HookedBefore = "before"
 )
 
-// OfSandbox is what is about one sandbox, or about one that was.
+// OfSandbox is a fact about one sandbox, present or past.
 type OfSandbox interface {
 	// Sandbox is its owner, and its pod as "namespace/name" where the fact says it.
 	Sandbox() (o ipam.Owner, pod string)
 }
 
-// OwnerOf is the owner of the sandbox that something is about; zero where it is about none.
+// OwnerOf is the owner of a fact's sandbox, or zero.
 func OwnerOf(w What) (o ipam.Owner) {
 	if s, ok := w.(OfSandbox); ok {
 		o, _ = s.Sandbox()

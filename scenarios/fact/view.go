@@ -7,8 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// VPP is what laws and the packet walker may ask of one VPP. The simulator answers from the model's live tables, a lab
-// from dumps; neither copies more than what is asked for.
+// VPP is the state of one VPP that laws and the packet walker read. The simulator reads the model's live tables, a lab
+// dumps; neither copies more than is read.
 type VPP interface {
 	// Interfaces yields every interface in ascending index order, local0 included.
 	Interfaces() iter.Seq[Interface]
@@ -24,13 +24,15 @@ type VPP interface {
 	Neighbor(index uint32, addr netip.Addr) (vppwire.MAC, bool)
 	// Neighbors yields static neighbours in ascending (index, address) order, those on dead interfaces included.
 	Neighbors() iter.Seq[Neighbor]
-	// Admits reports whether an interface that is guarded in an address's family takes packets from the address in frames from a MAC.
+	// Admits reports whether an interface that is guarded in an address's family takes packets from the address in frames
+	// from a MAC.
 	Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool
 	// Sources yields what a guarded interface admits, in ascending address order.
 	Sources(index uint32) iter.Seq[Source]
 	// NAT is how packets are translated; false where they are not.
 	NAT() (NAT, bool)
-	// Bridge returns a bridge domain with its members in ascending index order; ^0 is VPP's own, of which a view may know nothing.
+	// Bridge returns a bridge domain with its members in ascending index order; ^0 is VPP's own, of which a view may know
+	// nothing.
 	Bridge(id uint32) (Bridge, bool)
 	// Bridges yields bridge domain IDs in ascending order.
 	Bridges() iter.Seq[uint32]
@@ -51,7 +53,8 @@ type Interface struct {
 	Type      InterfaceType
 	Up        bool
 	MAC       vppwire.MAC
-	// MTU limits packets of every family, in bytes of the IP packet; MTU4 and MTU6 those of IPv4 and IPv6, where they are not 0.
+	// MTU limits packets of every family, in bytes of the IP packet; MTU4 and MTU6 those of IPv4 and IPv6, where they are
+	// not 0.
 	MTU, MTU4, MTU6 uint32
 	// LinkMTU is what the device itself carries, in bytes of the IP packet; 0 where it is not known.
 	LinkMTU uint32
@@ -61,19 +64,21 @@ type Interface struct {
 	// Unnumbered is the index of the interface whose addresses it borrows; only with HasUnnumbered.
 	Unnumbered    uint32
 	HasUnnumbered bool
-	// Guarded: it takes only the IPv4 packets whose source it admits; in a bridge domain, nothing but such packets. Guarded6: the
-	// same of IPv6 packets, of an interface that routes.
+	// Guarded: it takes only the IPv4 packets whose source it admits; in a bridge domain, nothing but such packets.
+	// Guarded6: the same of IPv6 packets, of an interface that routes.
 	Guarded, Guarded6 bool
 	// NAT is what NAT does with its packets.
 	NAT NATSides
-	// Bridge is the bridge domain it is a member of, 0 for none, ^0 for VPP's own; BVI whether as its virtual interface; SHG its split horizon group.
+	// Bridge is the bridge domain it is a member of, 0 for none, ^0 for VPP's own; BVI whether as its virtual interface;
+	// SHG its split horizon group.
 	Bridge uint32
 	BVI    bool
 	SHG    uint8
-	// Unlisted: it takes frames for a bridge domain that does not list it as a member, such as its port for unknown unicast.
+	// Unlisted: it takes frames for a bridge domain that does not list it as a member, such as its port for unknown
+	// unicast.
 	Unlisted bool
-	// Host is the Linux end: the tap's device, the device that an AF_PACKET interface sits on or that stands in for a NIC, with its
-	// namespace.
+	// Host is the Linux end: the tap's device, the device that an AF_PACKET interface sits on or that stands in for a NIC,
+	// with its namespace.
 	Host, HostNetns string
 	// Src, Dst, VNI and EncapTable are set for VXLAN tunnels.
 	Src, Dst   netip.Addr
@@ -169,7 +174,8 @@ type Linux interface {
 	Links(netns string) iter.Seq[vppwire.LinuxLink]
 	// Route is the longest match in a namespace's main table, connected routes included.
 	Route(netns string, dst netip.Addr) (vppwire.HostRoute, bool)
-	// Routes yields a namespace's routes in any order, connected ones perhaps left out; none where the namespace is not there.
+	// Routes yields a namespace's routes in any order, connected ones perhaps left out; none where the namespace is not
+	// there.
 	Routes(netns string) iter.Seq[vppwire.HostRoute]
 	// Neighbor finds a permanent neighbour entry.
 	Neighbor(netns, link string, addr netip.Addr) (vppwire.MAC, bool)

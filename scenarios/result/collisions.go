@@ -2,10 +2,11 @@ package result
 
 import "slices"
 
-// collisionLaws are the laws by which nobody has what another one has.
+// collisionLaws are the laws that forbid two owners of one address, block or node ID.
 var collisionLaws = []string{"one-owner", "grants-disjoint", "node-ids-disjoint"}
 
-// Collisions counts how often an address, a block or a node ID had two owners. A run ends with the first, unless its scenario bears more.
+// Collisions counts how often an address, a block or a node ID had two owners. A run ends with the first one, unless
+// its scenario allows more.
 func (r *Result) Collisions() (n int64) {
 	for _, l := range r.Laws {
 		if slices.Contains(collisionLaws, l.Name) {

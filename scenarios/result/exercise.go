@@ -7,14 +7,14 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Exercise is something that must happen in some run: what never happened was never tried, however green the runs are. A promise of
-// ARCHITECTURE.md that no run exercises is not kept, only made.
+// Exercise is a situation that must occur in some run, because a situation that never occurs is untested, even if all
+// runs pass. A promise of ARCHITECTURE.md that no run exercises is untested.
 type Exercise struct {
 	// Name is what reports call it: lower case words joined by hyphens.
 	Name string
-	// Why is one clause: what nobody knows as long as it has not happened.
+	// Why is one clause: what is unknown until the situation occurs.
 	Why string
-	// Promise is the number of the promise in ARCHITECTURE.md that it exercises; 0: of none, but of what users rely on.
+	// Promise is the number of the promise in ARCHITECTURE.md that it exercises; 0: none, but users rely on it.
 	Promise int
 }
 
@@ -40,39 +40,39 @@ const (
 	lawIdle            = "law-idle"
 )
 
-// exercises are all of them, in the order of reports; reached holds them by their place.
+// exercises are all of them, in the order of reports; reached holds them by their index.
 var exercises = []Exercise{
 	{addressReused, "whether an address is clean when its next pod gets it", 0},
 	{addressesExhausted, "what happens when a node has no address left", 0},
 	{waitEnded, "whether a pod that waited for an address gets one", 0},
-	{agentRestarted, "whether an agent goes on where it ended", 0},
+	{agentRestarted, "whether a restarted agent restores its state", 0},
 	{vppRestarted, "whether an empty VPP is filled again", 0},
-	{machineReturned, "what is left of a machine that lost power", 0},
-	{nodeLeft, "what others keep of a node that has left", 0},
-	{rangeDrained, "whether pods keep addresses of a range that is taken back", 0},
-	{lawIdle, "whether a law that found nothing to judge says so", 3},
-	{replyLost, "whether a call whose reply was lost is looked at before it is made again", 5},
-	{staleRemoved, "whether only what nobody wants is deleted after a restart", 5},
-	{faultStruck, "whether anything survives a fault", 6},
-	{journalRead, "whether what was told is in the journal", 6},
-	{idPassedOn, "whether another node's old ID is safe to take", 6},
-	{lawBroken, "whether a broken law is noticed and named", 7},
+	{machineReturned, "what survives a power loss of a machine", 0},
+	{nodeLeft, "what peers keep of a node that has left", 0},
+	{rangeDrained, "whether pods keep addresses of a range that is drained", 0},
+	{lawIdle, "whether a law reports that it found nothing to judge", 3},
+	{replyLost, "whether the outcome of a call with a lost reply is checked before a retry", 5},
+	{staleRemoved, "whether only stale objects are deleted after a restart", 5},
+	{faultStruck, "whether the cluster survives a fault", 6},
+	{journalRead, "whether acknowledged state is in the journal", 6},
+	{idPassedOn, "whether a departed node's ID is safe to reuse", 6},
+	{lawBroken, "whether a broken law is detected and named", 7},
 	{cleanStop, "whether a restart with nothing to do does nothing", 0},
-	{checkRefused, "whether CHECK tells a pod that is broken", 0},
-	{statusRefused, "whether STATUS tells a node that takes no pods", 0},
+	{checkRefused, "whether CHECK detects a broken pod", 0},
+	{statusRefused, "whether STATUS detects a node that accepts no pods", 0},
 }
 
 // Exercises lists all of them in the order of reports. The slice is the caller's.
 func Exercises() []Exercise { return slices.Clone(exercises) }
 
-// NotExercised lists those of all that none of the runs came by.
+// NotExercised lists the exercises that occurred in none of the runs.
 func NotExercised(all []Exercise, results []Result) []Exercise {
 	return slices.DeleteFunc(slices.Clone(all), func(e Exercise) bool {
 		return slices.ContainsFunc(results, func(r Result) bool { return slices.Contains(r.Exercised, e.Name) })
 	})
 }
 
-// reached is what a run has come by, a bit for each of exercises.
+// reached holds a bit for each exercise that occurred in a run.
 type reached uint64
 
 func (r *reached) note(name string) {
@@ -89,7 +89,7 @@ func (r reached) names() []string {
 	return names
 }
 
-// observe takes a fact in, after the tally has.
+// observe processes a fact, after the tally has.
 func (r *reached) observe(t *tally, f *fact.Fact) {
 	switch x := f.What.(type) {
 	case fact.AgentUp:
@@ -157,7 +157,7 @@ func (r *reached) observe(t *tally, f *fact.Fact) {
 	}
 }
 
-// exercised is what the whole run came by.
+// exercised lists the exercises that occurred in the whole run.
 func (r *run) exercised() []string {
 	out := r.tally.reached
 	if s := r.result.Summary; s.Reused > 0 {

@@ -14,7 +14,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// Goal: each exercise is noted by exactly what it stands for. Method: one story for each, and what a run without it lacks.
+// Goal: each exercise is noted by exactly what it stands for. Method: one story for each, and what a run without it
+// lacks.
 func TestExercises(t *testing.T) {
 	type facts = []fact.Fact
 	down, up := fact.Fact{What: fact.AgentDown{}}, fact.Fact{What: fact.AgentUp{}}
@@ -81,7 +82,8 @@ func TestRunDidNothing(t *testing.T) {
 	}
 }
 
-// Goal: an application that no pod has is a mistake of the file, found before anything runs, with the nearest one that pods have.
+// Goal: an application that no pod has is a mistake of the file, found before anything runs, with the nearest one that
+// pods have.
 func TestUnknownApp(t *testing.T) {
 	const head, del = "name: x\ntopology: {podsPerNode: 1}\n", "timeline: [{at: 1s, do: delete-pods, all: true, app: "
 	for file, want := range map[string]string{

@@ -12,10 +12,10 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// podNames tells which pod a sandbox was for, from facts: laws speak of sandboxes, people of pods. Of the sandboxes of a long run the
-// last ones are known.
+// podNames maps sandboxes to pods, from facts: laws name sandboxes, users think in pods. In a long run only the last
+// sandboxes are known.
 type podNames struct {
-	// latest holds up to podNamesMost pods by container ID, earlier as many from before.
+	// latest holds up to podNamesMost pods by container ID, earlier as many older ones.
 	latest, earlier map[string]string
 }
 
@@ -50,10 +50,10 @@ func (n *podNames) of(container string) string {
 // ownerPattern finds attachments as ipam.Owner prints them, with a container ID as runtimes make them.
 var ownerPattern = regexp.MustCompile(`[^\s/"(]+/([0-9a-f]{64})/[^\s,;:)"]+`)
 
-// shortID is how much of a container ID people are shown, as crictl prints it.
+// shortID is the length of a displayed container ID, as crictl prints it.
 const shortID = 13
 
-// name writes pods' names in place of attachments.
+// name replaces attachments by pod names.
 func (n *podNames) name(text string) string {
 	return ownerPattern.ReplaceAllStringFunc(text, func(owner string) string {
 		id := strings.Split(owner, "/")[1]
@@ -64,7 +64,8 @@ func (n *podNames) name(text string) string {
 	})
 }
 
-// before says what the timeline did last before a time, and which of its faults go on then: where the search for a cause begins.
+// before describes the last action before a time, and the faults that are active then: where the search for a cause
+// begins.
 func (m *marks) before(at time.Duration) string {
 	var last string
 	var lasting []string
@@ -84,10 +85,10 @@ func (m *marks) before(at time.Duration) string {
 	return last
 }
 
-// lastingMost is how many faults that go on are named.
+// lastingMost is how many active faults are named.
 const lastingMost = 3
 
-// openMarks are the faults that go on until everything is healed.
+// openMarks are the faults that last until everything is healed.
 func (m *marks) openMarks() (list []Mark) {
 	for _, i := range m.open {
 		list = append(list, m.all[i])

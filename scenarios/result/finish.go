@@ -12,7 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
-// finish fills in the result, whatever happened before.
+// finish completes the result, even after an error.
 func (r *run) finish(ctx context.Context, started time.Time) Result {
 	out := &r.result
 	r.end(ctx)
@@ -24,7 +24,7 @@ func (r *run) finish(ctx context.Context, started time.Time) Result {
 	out.Exercised = r.exercised()
 	r.verdict()
 	if r.failure != nil && r.over() {
-		out.VirtualSeconds = r.world.Now().Seconds() // what broke long after the end belongs to the picture
+		out.VirtualSeconds = r.world.Now().Seconds() // the result includes a violation long after the end
 	}
 	r.marks.end(time.Duration(out.VirtualSeconds * float64(time.Second)))
 	out.Timeline = r.marks.list()
@@ -33,7 +33,7 @@ func (r *run) finish(ctx context.Context, started time.Time) Result {
 	return *out
 }
 
-// end takes what the run amounts to at this moment, once.
+// end computes the run's summary at this moment, once.
 func (r *run) end(ctx context.Context) {
 	if r.ended {
 		return
@@ -50,7 +50,7 @@ func (r *run) end(ctx context.Context) {
 	}
 	if snapshot, err := r.world.Snapshot(ctx); err == nil {
 		if r.looking != nil {
-			_ = r.looking.at(snapshot) // what fell here has been judged
+			_ = r.looking.at(snapshot) // a panic here has been judged
 		}
 		out.Nodes = len(snapshot.Nodes)
 		for _, n := range snapshot.Nodes {
@@ -62,13 +62,13 @@ func (r *run) end(ctx context.Context) {
 	}
 }
 
-// verdict decides how the run ended. An expected violation turns it round.
+// verdict decides the run's verdict. An expected violation inverts it.
 func (r *run) verdict() {
 	out, want := &r.result, r.s.Expect.Violation
 	switch {
 	case r.err != nil:
 		out.Verdict, out.Error = Error, oneline.Text(r.err.Error())
-	case r.failure != nil && r.failure.Law != want: // whatever else could not be done: this law is broken
+	case r.failure != nil && r.failure.Law != want: // the broken law counts more than unsupported actions
 		out.Verdict, out.Error = Fail, oneline.Text(r.failure.Error())
 		r.noteFailure()
 	case len(out.Unsupported) > 0:
@@ -77,17 +77,17 @@ func (r *run) verdict() {
 		out.Verdict = Pass
 		r.noteFailure()
 	case want != "":
-		out.Verdict, out.Error = Fail, fmt.Sprintf("law %s was expected to be broken and held", want)
+		out.Verdict, out.Error = Fail, fmt.Sprintf("expected law %s to be broken, but it held", want)
 	case out.Error != "":
 		out.Verdict = Fail
 	case r.idleLaw() != "":
-		out.Verdict, out.Error = Fail, fmt.Sprintf("law %s is asked for by name and found nothing to judge", r.idleLaw())
+		out.Verdict, out.Error = Fail, fmt.Sprintf("the scenario names law %s, which found nothing to judge", r.idleLaw())
 	default:
 		out.Verdict = Pass
 	}
 }
 
-// idleLaw is the first law that the scenario names and that had no occasion, "" for none.
+// idleLaw is the first law that the scenario names and that had no occasion, or "".
 func (r *run) idleLaw() string {
 	for _, l := range r.result.Laws {
 		if r.s.Laws != nil && l.Idle() {
@@ -102,7 +102,8 @@ func (r *run) noteFailure() {
 		return
 	}
 	v := r.failure
-	f := &Failure{Law: v.Law, What: v.What, Cause: cmp.Or(v.Cause, nameless(v.What)), Node: v.Node, Follows: r.marks.before(v.At), AtSeconds: v.At.Seconds(), Before: v.Before, After: v.After, Way: v.Way}
+	f := &Failure{Law: v.Law, What: v.What, Cause: cmp.Or(v.Cause, nameless(v.What)), Node: v.Node,
+		Follows: r.marks.before(v.At), AtSeconds: v.At.Seconds(), Before: v.Before, After: v.After, Way: v.Way}
 	if rec, ok := r.world.(recorder); ok {
 		f.Event, f.Tail = rec.Events(), rec.Tail(r.o.TailLines)
 		if n := len(f.Tail); n > 0 {
@@ -113,8 +114,7 @@ func (r *run) noteFailure() {
 	r.marks.failure(v)
 }
 
-// peakRSS is the process's peak resident set in bytes, 0 where the system does not tell. It covers every run of the
-// process so far.
+// peakRSS is the process's peak resident set in bytes, or 0 if unknown. It covers every run of the process so far.
 func peakRSS() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// holdings records which pod held which address when, from facts: from the answer of the ADD until the agent frees the
-// address, the sandbox is gone or its node is. Only the first limit spans are kept.
+// holdings records which pod held which address when, from facts. A span begins at the answer of the ADD and ends when
+// the agent frees the address, or the sandbox or node is gone. Only the first limit spans are kept.
 type holdings struct {
 	limit int
 	spans []Held
@@ -43,7 +43,8 @@ func (h *holdings) start(f *fact.Fact, x fact.Answered) {
 		h.open = map[holder]int{}
 	}
 	h.open[key] = len(h.spans)
-	h.spans = append(h.spans, Held{Node: f.Node, Addr: x.Addr.String(), Pod: x.Pod, FromSeconds: f.At.Seconds(), UntilSeconds: -1})
+	h.spans = append(h.spans, Held{Node: f.Node, Addr: x.Addr.String(), Pod: x.Pod, FromSeconds: f.At.Seconds(),
+		UntilSeconds: -1})
 }
 
 func (h *holdings) end(key holder, f *fact.Fact) {

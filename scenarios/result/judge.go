@@ -12,25 +12,25 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// judge holds a run's laws and what each has judged so far.
+// judge holds a run's laws and their state.
 type judge struct {
 	laws []judged
-	// idle: nothing was run, so nothing was judged.
+	// idle: nothing ran, so nothing was judged.
 	idle bool
 }
 
-// judged is one law under way.
+// judged is one law's state.
 type judged struct {
 	law     fact.Law
 	watcher fact.Watcher
-	// missing is the evidence without which the law is not judged.
+	// missing is the evidence that the world does not deliver.
 	missing []fact.Evidence
-	// checks counts snapshots with something to judge, occasions what was judged in them.
+	// checks counts snapshots with something to judge, occasions the things judged in them.
 	checks, occasions int64
 	broken            int64
 }
 
-// newJudge holds laws ready for a world that delivers this evidence.
+// newJudge prepares laws for a world with this evidence.
 func newJudge(laws []fact.Law, delivered []fact.Evidence) *judge {
 	j := &judge{laws: make([]judged, len(laws)), idle: true}
 	for i, law := range laws {
@@ -43,7 +43,7 @@ func newJudge(laws []fact.Law, delivered []fact.Evidence) *judge {
 	return j
 }
 
-// demanded returns the error of a law that the scenario names and that cannot be judged here, nil for none.
+// demanded returns an error if the scenario names a law that cannot be judged here, else nil.
 func (j *judge) demanded(s *scenarios.Scenario, world string) error {
 	for i := range j.laws {
 		l := &j.laws[i]
@@ -51,12 +51,12 @@ func (j *judge) demanded(s *scenarios.Scenario, world string) error {
 			continue
 		}
 		r := LawResult{Status: NotJudgedStatus, Missing: l.missing}
-		return fmt.Errorf("law %s is asked for and world %s cannot judge it: %s", l.law.Name, world, r.StatusText())
+		return fmt.Errorf("the scenario names law %s, which world %s cannot judge: %s", l.law.Name, world, r.StatusText())
 	}
 	return nil
 }
 
-// observe feeds a fact to one watcher after the other and yields what it breaks.
+// observe passes a fact to all watchers and yields the violations.
 func (j *judge) observe(f *fact.Fact) iter.Seq[*fact.Violation] {
 	return func(yield func(*fact.Violation) bool) {
 		for i := range j.laws {
@@ -71,11 +71,12 @@ func (j *judge) observe(f *fact.Fact) iter.Seq[*fact.Violation] {
 	}
 }
 
-// check judges a snapshot by the laws of which wanted is true and returns the first violation.
+// check judges a snapshot by the wanted laws and returns the first violation.
 func (j *judge) check(snapshot fact.Snapshot, wanted func(fact.Law) bool) *fact.Violation {
 	for i := range j.laws {
 		l := &j.laws[i]
-		if l.law.Check == nil || len(l.missing) > 0 || l.law.Name == LawSettles || !wanted(l.law) { // settle counts LawSettles by itself
+		// settle itself counts LawSettles
+		if l.law.Check == nil || len(l.missing) > 0 || l.law.Name == LawSettles || !wanted(l.law) {
 			continue
 		}
 		occasions, err := l.law.Check(snapshot)
@@ -90,10 +91,10 @@ func (j *judge) check(snapshot fact.Snapshot, wanted func(fact.Law) bool) *fact.
 	return nil
 }
 
-// outliving is check for snapshots whose views may panic.
-func (j *judge) outliving(snapshot fact.Snapshot, wanted func(fact.Law) bool) (err error) {
-	if snapshot.Outlive != nil {
-		defer snapshot.Outlive(&err)
+// recovering is check for snapshots whose views may panic.
+func (j *judge) recovering(snapshot fact.Snapshot, wanted func(fact.Law) bool) (err error) {
+	if snapshot.Recover != nil {
+		defer snapshot.Recover(&err)
 	}
 	if v := j.check(snapshot, wanted); v != nil {
 		return v
@@ -101,7 +102,7 @@ func (j *judge) outliving(snapshot fact.Snapshot, wanted func(fact.Law) bool) (e
 	return nil
 }
 
-// find returns a law of this run by name, nil when it does not judge it.
+// find returns a law of this run by name, or nil.
 func (j *judge) find(name string) *judged {
 	for i := range j.laws {
 		if j.laws[i].law.Name == name {
@@ -114,7 +115,8 @@ func (j *judge) find(name string) *judged {
 func (j *judge) results() []LawResult {
 	out := make([]LawResult, 0, len(j.laws))
 	for _, l := range j.laws {
-		r := LawResult{Name: l.law.Name, Why: l.law.Why, Status: HeldStatus, Missing: l.missing, Checks: l.checks, Occasions: l.occasions, Violations: l.broken}
+		r := LawResult{Name: l.law.Name, Why: l.law.Why, Status: HeldStatus, Missing: l.missing, Checks: l.checks,
+			Occasions: l.occasions, Violations: l.broken}
 		if l.watcher != nil {
 			r.Checks += l.watcher.Checks()
 			r.Occasions += l.watcher.Checks()
@@ -131,7 +133,7 @@ func (j *judge) results() []LawResult {
 	return out
 }
 
-// asViolation gives a law's error the shape of a Violation.
+// asViolation converts a law's error to a Violation.
 func asViolation(err error, law string, at time.Duration, node string) *fact.Violation {
 	var v *fact.Violation
 	if errors.As(err, &v) {
@@ -140,7 +142,7 @@ func asViolation(err error, law string, at time.Duration, node string) *fact.Vio
 	return &fact.Violation{Law: law, At: at, Node: node, What: err.Error()}
 }
 
-// checkNow judges the present instant by every law that can be judged now: those for settled clusters only when it is.
+// checkNow judges the current instant by every applicable law. Laws for settled clusters apply only to settled ones.
 func (r *run) checkNow(ctx context.Context) {
 	if !r.over() {
 		r.look(ctx, func(l fact.Law, settled bool) bool {
@@ -149,7 +151,7 @@ func (r *run) checkNow(ctx context.Context) {
 	}
 }
 
-// checkAlways judges laws that hold at every instant and that nobody watches, after each action.
+// checkAlways judges, after each action, laws that hold at every instant and have no watcher.
 func (r *run) checkAlways(ctx context.Context) {
 	if r.over() {
 		return
@@ -165,7 +167,7 @@ func (r *run) checkAlways(ctx context.Context) {
 	}
 }
 
-// look judges a snapshot of the present instant by some laws.
+// look judges a snapshot of the current instant by some laws.
 func (r *run) look(ctx context.Context, wanted func(l fact.Law, settled bool) bool) {
 	snapshot, err := r.world.Snapshot(ctx)
 	if err != nil {
@@ -175,10 +177,10 @@ func (r *run) look(ctx context.Context, wanted func(l fact.Law, settled bool) bo
 	if r.looking != nil {
 		r.broken(r.looking.at(snapshot))
 	}
-	r.broken(r.judge.outliving(snapshot, func(l fact.Law) bool { return wanted(l, snapshot.Settled) }))
+	r.broken(r.judge.recovering(snapshot, func(l fact.Law) bool { return wanted(l, snapshot.Settled) }))
 }
 
-// expectations compares the end with what the scenario expects.
+// expectations compares the final state with the scenario's expect section.
 func (r *run) expectations(ctx context.Context) {
 	if r.over() || len(r.result.Unsupported) > 0 {
 		return
@@ -200,13 +202,13 @@ func (r *run) expectations(ctx context.Context) {
 	ranOut := sum.Exhausted
 	switch {
 	case e.Exhausted != nil && *e.Exhausted && len(ranOut) == 0:
-		r.result.Error = "expected a node to run out of addresses and none did"
+		r.result.Error = "expected a node to run out of addresses, but none did"
 	case e.Exhausted != nil && !*e.Exhausted && len(ranOut) > 0:
-		r.result.Error = fmt.Sprintf("expected no node to run out of addresses and %s did", ranOut[0].Node)
+		r.result.Error = fmt.Sprintf("expected no node to run out of addresses, but %s did", ranOut[0].Node)
 	case e.Pods != nil && *e.Pods != pods:
-		r.result.Error = fmt.Sprintf("expected %d attached pods at the end and found %d", *e.Pods, pods)
+		r.result.Error = fmt.Sprintf("expected %d attached pods at the end, but found %d", *e.Pods, pods)
 	case e.Nodes != nil && *e.Nodes != len(snapshot.Nodes):
-		r.result.Error = fmt.Sprintf("expected %d nodes at the end and found %d", *e.Nodes, len(snapshot.Nodes))
+		r.result.Error = fmt.Sprintf("expected %d nodes at the end, but found %d", *e.Nodes, len(snapshot.Nodes))
 	}
 	for _, x := range [...]struct {
 		want *int
@@ -217,7 +219,7 @@ func (r *run) expectations(ctx context.Context) {
 		{e.Refused, sum.PodsRefused, "refused"}, {e.NeverAnswered, sum.PodsNeverAnswered, "never answered"},
 	} {
 		if x.want != nil && int64(*x.want) != x.is && r.result.Error == "" {
-			r.result.Error = fmt.Sprintf("expected %d pods %s and found %d", *x.want, x.what, x.is)
+			r.result.Error = fmt.Sprintf("expected %d pods %s, but found %d", *x.want, x.what, x.is)
 		}
 	}
 }

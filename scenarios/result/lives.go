@@ -8,22 +8,23 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// lives tells what became of pods: who got a node and an address, how long each waited for them, and why the others never got any.
-// A pod is known by its UID: another of its name is another pod. Facts may come in any order: all figures are worked out at the end.
+// lives tracks pods: which got a node and an address, how long each waited for them, and why the others never got one.
+// A pod is identified by its UID: another UID with the same name is another pod. Facts may come in any order: all
+// figures are computed at the end.
 type lives struct {
 	byUID map[string]*life
-	// open counts the pods that wait.
+	// open counts waiting pods.
 	open int64
 }
 
-// never is a time at which nothing happened.
+// never is the time of an event that has not happened.
 const never time.Duration = -1
 
-// life is when things befell one pod first.
+// life holds the first time of each event of one pod.
 type life struct {
 	created, bound, refused, answered, deleted time.Duration
-	// full is since when it waits for an address, on node; waits are those that are over. A pod waits again when its sandbox was
-	// replaced.
+	// full is the start of its current wait for an address, on node; waits are past waits. A pod waits again when its
+	// sandbox was replaced.
 	full           time.Duration
 	node           string
 	waited         bool
@@ -54,7 +55,7 @@ func mark(at *time.Duration, now time.Duration) {
 	}
 }
 
-// pod is what the API server's object of a pod came by.
+// pod records changes of a pod's API object.
 func (v *lives) pod(at time.Duration, x fact.PodChanged) {
 	l := v.of(x.PodUID)
 	switch x.Change {
@@ -106,7 +107,7 @@ func (v *lives) refused(t *tally, f *fact.Fact, x fact.Refused) {
 	n.ranOut.pods++
 }
 
-// gone is when the pod was deleted, or the run ended.
+// gone is the time of the pod's deletion, or of the run's end.
 func (l *life) gone(now time.Duration) time.Duration {
 	if l.deleted != never {
 		return l.deleted
@@ -114,7 +115,7 @@ func (l *life) gone(now time.Duration) time.Duration {
 	return now
 }
 
-// sum adds what became of pods to a summary.
+// sum adds the pods' figures to a summary.
 func (v *lives) sum(out *Summary, nodes map[string]*tallied, now time.Duration) {
 	var starts []time.Duration
 	var total, longest time.Duration
@@ -150,7 +151,8 @@ func (v *lives) sum(out *Summary, nodes map[string]*tallied, now time.Duration) 
 	out.StartP50Seconds, out.StartP99Seconds = quantile(starts, 50), quantile(starts, 99)
 	for name, n := range nodes { //vppdrill:unordered sorted below
 		if r := n.ranOut; r != nil {
-			out.Exhausted = append(out.Exhausted, RanOut{Node: name, AtSeconds: r.first.Seconds(), PodsWaited: r.pods, WaitSeconds: waits[name].Seconds()})
+			out.Exhausted = append(out.Exhausted, RanOut{Node: name, AtSeconds: r.first.Seconds(), PodsWaited: r.pods,
+				WaitSeconds: waits[name].Seconds()})
 		}
 	}
 	slices.SortFunc(out.Exhausted, func(a, b RanOut) int {
@@ -158,7 +160,7 @@ func (v *lives) sum(out *Summary, nodes map[string]*tallied, now time.Duration) 
 	})
 }
 
-// quantiles are the times from pods' creation until they had an address, at Quantiles; nil without pods.
+// quantiles are quantiles of the times from pods' creation to their address, at Quantiles; nil without pods.
 func (v *lives) quantiles(now time.Duration) (out []float64) {
 	var starts []time.Duration
 	for _, l := range v.byUID { //vppdrill:unordered starts are sorted
@@ -176,7 +178,7 @@ func (v *lives) quantiles(now time.Duration) (out []float64) {
 	return out
 }
 
-// start is how long a created pod took to have an address; of one that never got one, until it was deleted or the run ended.
+// start is the time from a pod's creation to its address, or to its deletion or the run's end if it never got one.
 func (l *life) start(now time.Duration) time.Duration {
 	until := l.answered
 	if until == never {
@@ -185,7 +187,7 @@ func (l *life) start(now time.Duration) time.Duration {
 	return max(0, until-l.created)
 }
 
-// quantile is the smallest of sorted times that is at least as long as percent of them, in seconds; 0 of none.
+// quantile is the smallest of sorted times that is at least as long as percent of them, in seconds, or 0 without any.
 func quantile(sorted []time.Duration, percent int) float64 {
 	if len(sorted) == 0 {
 		return 0

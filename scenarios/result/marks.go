@@ -18,7 +18,7 @@ const (
 	markFailure = "failure"
 )
 
-// marks is a result's timeline in the making. Faults without an end of their own stay open until everything is healed.
+// marks collects a result's timeline. Faults without an end of their own stay open until everything is healed.
 type marks struct {
 	all  []Mark
 	open []int
@@ -49,7 +49,7 @@ func (m *marks) action(at time.Duration, a scenarios.Action) {
 	m.add(mark)
 }
 
-// heal closes every fault that is still going on.
+// heal closes every active fault.
 func (m *marks) heal(at time.Duration) {
 	for i := range m.all {
 		if m.all[i].Kind == markFault && m.all[i].EndSeconds > at.Seconds() {
@@ -60,7 +60,7 @@ func (m *marks) heal(at time.Duration) {
 	m.point(at, markAction, scenarios.Heal{}.Verb())
 }
 
-// end closes what a run that ended early left open.
+// end closes open faults of a run that ended early.
 func (m *marks) end(at time.Duration) { m.close(at) }
 
 func (m *marks) close(at time.Duration) {
@@ -83,7 +83,7 @@ func (m *marks) list() []Mark {
 	return m.all
 }
 
-// nodeOf is the node that an action names, "" for none or several.
+// nodeOf is the node that an action names, or "" for none or several.
 func nodeOf(a scenarios.Action) string {
 	v := reflect.ValueOf(a)
 	for _, f := range strictyaml.Fields(v.Type()) {

@@ -5,12 +5,12 @@ import "github.com/vppdrill/vppdrill/scenarios/fact"
 // Verdict is how a run ended.
 type Verdict string
 
-// Verdicts. Error means that the run could not be judged: bad input, a world that broke, an unsupported action.
+// Verdicts. Error means that the run could not be judged: bad input, a broken world, an unsupported action.
 const (
 	Pass  Verdict = "pass"
 	Fail  Verdict = "fail"
 	Error Verdict = "error"
-	// Stopped: the run was ended before its end, as somebody asked. Nothing follows from it.
+	// Stopped: the user interrupted the run. It has no verdict.
 	Stopped Verdict = "stopped"
 )
 
@@ -34,17 +34,18 @@ type Result struct {
 	Laws           []LawResult `json:"laws"`
 	Nodes          int         `json:"nodes"`
 	Pods           int         `json:"pods"`
-	// Replay is the one command that shows this run again.
+	// Replay is the command that repeats this run.
 	Replay string `json:"replay"`
-	// Unsupported names actions that this world cannot do.
+	// Unsupported lists actions that this world cannot do.
 	Unsupported []string `json:"unsupported,omitempty"`
-	// DidNothing are actions that made sense and found nothing to act on, in the order of the timeline.
+	// DidNothing lists valid actions that had no target, in the order of the timeline.
 	DidNothing []string `json:"didNothing,omitempty"`
-	// Exercised names what the run came by, of Exercises.
+	// Exercised names the Exercises that occurred in the run.
 	Exercised []string `json:"exercised,omitempty"`
 	Summary   Summary  `json:"summary"`
 	Failure   *Failure `json:"failure,omitempty"`
-	// Chain is how a run that broke no law came out otherwise than its scenario expects, as Failure.Chain is for a law.
+	// Chain explains why the final state of a run that broke no law does not match `expect`, as Failure.Chain does for a
+	// law.
 	Chain     []Link  `json:"chain,omitempty"`
 	Timeline  []Mark  `json:"timeline"`
 	Addresses []Held  `json:"addresses,omitempty"`
@@ -52,7 +53,7 @@ type Result struct {
 	Story     *Story  `json:"story,omitempty"`
 }
 
-// Causes is the chain of causes of a broken law or of an expectation that did not come true, nil for none.
+// Causes is the chain of causes of a broken law or an unmet expectation, or nil.
 func (r *Result) Causes() []Link {
 	if r.Failure != nil {
 		return r.Failure.Chain
@@ -60,25 +61,25 @@ func (r *Result) Causes() []Link {
 	return r.Chain
 }
 
-// Status is what a run says about one law.
+// Status is a run's result for one law.
 type Status string
 
-// Statuses. A law is not judged where its world does not deliver the evidence that it needs, or where nothing was run.
+// Statuses. A law is not judged if its world does not deliver the evidence that it needs, or if nothing ran.
 const (
 	HeldStatus      Status = "held"
 	BrokenStatus    Status = "broken"
 	NotJudgedStatus Status = "not-judged"
 )
 
-// LawResult is how one law fared.
+// LawResult is the result of one law.
 type LawResult struct {
 	Name   string `json:"name"`
 	Why    string `json:"why"`
 	Status Status `json:"status"`
 	// Missing is the evidence that the law needs and the world does not deliver.
 	Missing []fact.Evidence `json:"missing,omitempty"`
-	// Checks counts judgements: snapshots that held something to judge, and facts that were judged. Occasions counts the things
-	// that were judged in them. A law that held with 0 occasions has said nothing about the run.
+	// Checks counts judgements: snapshots that held something to judge, and facts that were judged. Occasions counts the
+	// things that were judged in them. A law that held with 0 occasions has said nothing about the run.
 	Checks     int64 `json:"checks"`
 	Occasions  int64 `json:"occasions"`
 	Violations int64 `json:"violations"`
@@ -144,8 +145,8 @@ type Link struct {
 	Event     int64   `json:"event"`
 	AtSeconds float64 `json:"atSeconds"`
 	Node      string  `json:"node,omitempty"`
-	// Kind is action, fault, event or broken; missing for what should have come behind or before the event and did not, unusual for what no run
-	// does that breaks no law.
+	// Kind is action, fault, event or broken; missing for what should have come behind or before the event and did not,
+	// unusual for what no run does that breaks no law.
 	Kind string `json:"kind"`
 	Text string `json:"text"`
 	// Leads is the event of the chain that this one led to; 0 for the last.

@@ -11,7 +11,7 @@ type reuse struct {
 	leases int64
 }
 
-// freed is when an address was released: the time, and how many leases had been given by then.
+// freed is an address's release: its time, and the number of leases before it.
 type freed struct {
 	at     time.Duration
 	leases int64

@@ -15,11 +15,10 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
-// LawSettles is the law that Run itself judges: after everything was healed the cluster becomes quiet within
-// Limits.Settle.
+// LawSettles is the law that Run itself judges: after healing, the cluster becomes quiet within Limits.Settle.
 const LawSettles = "settles"
 
-// settles is added to laws that hold none of that name.
+// settles is added to laws without one of that name.
 func settles() fact.Law {
 	return fact.Law{
 		Name: LawSettles, When: fact.Settled, Foreign: true,
@@ -27,27 +26,27 @@ func settles() fact.Law {
 	}
 }
 
-// Options are how a scenario is run. The zero Options are useful.
+// Options configure a run. The zero Options are useful.
 type Options struct {
-	// Seed is what the World was built with; it goes into the Result.
+	// Seed is the World's seed; it goes into the Result.
 	Seed uint64
-	// Replay is the command that shows this run again; made from File, World and Seed when empty.
+	// Replay is the command that repeats this run; built from File, World and Seed if empty.
 	Replay string
 	// TailLines is how many event lines a Failure keeps; 0 means 40.
 	TailLines int
 	// AddressesMax is how many held addresses a Result keeps; 0 means 4000, negative none.
 	AddressesMax int
-	// OnMark, where set, is told each mark of the timeline when it starts, for progress.
+	// OnMark, if set, is called at the start of each mark of the timeline, for progress.
 	OnMark func(Mark)
 	// Series: the Result has a series.
 	Series bool
 	// Story: the Result has a story.
 	Story bool
-	// AtEnd, where set, sees the cluster as the run left it, before it is closed.
+	// AtEnd, if set, is called with the cluster's final state, before the world is closed.
 	AtEnd func(fact.Snapshot)
 }
 
-// recorder is what a World can tell about its run beside its duties. The simulator implements it.
+// recorder is a World that can also report its event log. The simulator implements it.
 type recorder interface {
 	// Digest identifies the trail of events so far; equal digests are equal runs.
 	Digest() string
@@ -57,19 +56,19 @@ type recorder interface {
 	Tail(n int) []string
 }
 
-// Supporter is a World that knows beforehand which actions it cannot do.
+// Supporter is a World that knows in advance which actions it cannot do.
 type Supporter interface {
 	Supports(a scenarios.Action) bool
 }
 
 // Refuser is a Supporter that says why it cannot do an action.
 type Refuser interface {
-	// Refusal is the reason, "" for an action that the world can do.
+	// Refusal is the reason, or "" for an action that the world can do.
 	Refusal(a scenarios.Action) string
 }
 
-// Run drives w through s and judges it by those of laws that s selects. It builds nothing and closes nothing: w was made
-// from s and is used for this one run. Run never fails otherwise than by Result.Verdict; a cancelled ctx is an error.
+// Run drives w through s and judges it by those of laws that s selects. It builds nothing and closes nothing: w was
+// built from s and is used for this one run. Run reports failures only in Result.Verdict; a cancelled ctx is an error.
 func Run(ctx context.Context, w World, s *scenarios.Scenario, laws []fact.Law, o Options) Result {
 	started := time.Now()
 	r := newRun(w, s, o)
@@ -95,7 +94,7 @@ func Run(ctx context.Context, w World, s *scenarios.Scenario, laws []fact.Law, o
 	return r.finish(ctx, started)
 }
 
-// run is one run under way.
+// run is the state of one run.
 type run struct {
 	world World
 	s     *scenarios.Scenario
@@ -103,20 +102,20 @@ type run struct {
 	judge *judge
 	held  holdings
 	tally *tally
-	// sampler is nil where no series is asked for.
+	// sampler is nil without Options.Series.
 	sampler *sampler
-	// looking is nil where no story is asked for.
+	// looking is nil without Options.Story.
 	looking *looking
 	marks   marks
 	names   podNames
-	fact    fact.Fact // the one under judgement
+	fact    fact.Fact // the current one
 	result  Result
-	// until is when the last fault with a time of its own ends.
+	// until is the end of the last fault with a duration.
 	until time.Duration
-	// ended: the result's figures are taken. lingers: what comes is judged and nothing else. proven: of the tables of VPPs and Linux all
-	// that there is to judge has been judged.
-	ended, lingers, proven bool
-	// failure is the first broken law, violations how often laws were broken; err is what made the run impossible to judge.
+	// ended: the result's figures are complete. soaks: facts are only judged from now on. proven: the tables of VPPs and
+	// Linux have been judged completely.
+	ended, soaks, proven bool
+	// failure is the first broken law, violations the number of broken laws; err is why the run cannot be judged.
 	failure    *fact.Violation
 	violations int
 	err        error
@@ -131,14 +130,16 @@ func newRun(w World, s *scenarios.Scenario, o Options) *run {
 	if o.AddressesMax == 0 {
 		o.AddressesMax = 4000
 	}
-	r := &run{world: w, s: s, o: o, judge: newJudge(nil, nil), held: holdings{limit: o.AddressesMax}, marks: marks{tell: o.OnMark}, tally: newTally()}
+	r := &run{world: w, s: s, o: o, judge: newJudge(nil, nil), held: holdings{limit: o.AddressesMax},
+		marks: marks{tell: o.OnMark}, tally: newTally()}
 	if o.Series {
 		r.sampler = newSampler()
 	}
 	if o.Story {
 		r.looking = newLooking(s)
 	}
-	r.result = Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: w.Name(), Seed: o.Seed, Replay: o.Replay}
+	r.result = Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: w.Name(), Seed: o.Seed,
+		Replay: o.Replay}
 	if r.result.Replay == "" {
 		file := s.File
 		if file == "" {
@@ -149,12 +150,12 @@ func newRun(w World, s *scenarios.Scenario, o Options) *run {
 	return r
 }
 
-// over reports whether the run has ended early: laws were broken as often as the scenario bears, or it cannot be judged.
+// over reports whether the run ended early: more violations than the scenario allows, or it cannot be judged.
 func (r *run) over() bool {
 	return r.err != nil || r.failure != nil && r.violations >= r.s.Limits.Violations
 }
 
-// broken notes that the run cannot be judged. Errors that come out of a stopped world after a violation say nothing new.
+// broken records that the run cannot be judged. Errors of a stopped world after a violation are ignored.
 func (r *run) broken(err error) {
 	if err == nil || r.over() {
 		return
@@ -167,7 +168,7 @@ func (r *run) broken(err error) {
 	r.err = err
 }
 
-// violated notes a broken law; the first is the run's failure.
+// violated records a broken law; the first is the run's failure.
 func (r *run) violated(v *fact.Violation) {
 	if r.over() {
 		return
@@ -176,7 +177,7 @@ func (r *run) violated(v *fact.Violation) {
 		v.What = r.names.name(v.What)
 		r.failure = v
 		if !r.over() {
-			r.noteFailure() // what happens from now on is not what led here
+			r.noteFailure() // later events are not causes of this failure
 		}
 	}
 	if l := r.judge.find(v.Law); l != nil {
@@ -184,7 +185,7 @@ func (r *run) violated(v *fact.Violation) {
 	}
 }
 
-// supported asks the world beforehand, so that a lab need not start what it cannot finish.
+// supported asks the world in advance, so that a lab does not start a run that it cannot finish.
 func (r *run) supported() bool {
 	world, ok := r.world.(Supporter)
 	if !ok {
@@ -207,7 +208,7 @@ func (r *run) supported() bool {
 	return len(r.result.Unsupported) == 0
 }
 
-// unsupported notes an action's verb once, with the reason where the world gives one.
+// unsupported records an action's verb once, with the world's reason if there is one.
 func (r *run) unsupported(a scenarios.Action, why string) {
 	if slices.Contains(r.result.Unsupported, a.Verb()) {
 		return
@@ -219,11 +220,11 @@ func (r *run) unsupported(a scenarios.Action, why string) {
 	r.refused = append(r.refused, a.Verb()+why)
 }
 
-// observe is fed every fact, in order, by the world.
+// observe receives every fact, in order, from the world.
 func (r *run) observe(fact fact.Fact) error {
 	r.fact = fact
 	f := &r.fact
-	if !r.lingers {
+	if !r.soaks {
 		if r.sampler != nil {
 			r.sampler.observe(r.tally, f)
 		}
@@ -242,7 +243,7 @@ func (r *run) observe(fact fact.Fact) error {
 	return nil
 }
 
-// drive is the break phase, the healing and the last judgement.
+// drive runs the timeline, the healing and the last judgement.
 func (r *run) drive(ctx context.Context) {
 	r.picture(ctx)
 	for _, step := range r.s.Timeline {
@@ -253,7 +254,7 @@ func (r *run) drive(ctx context.Context) {
 	}
 	end := r.s.BreakEnd()
 	if r.s.Duration == 0 {
-		end = max(end, r.until) // else "for" would mean nothing on the last items
+		end = max(end, r.until) // else "for" would have no effect on the last items
 	}
 	r.advance(ctx, end)
 	if r.over() {
@@ -263,24 +264,24 @@ func (r *run) drive(ctx context.Context) {
 	r.heal(ctx)
 	r.settle(ctx, "after healing")
 	r.expectations(ctx)
-	r.linger(ctx)
+	r.soak(ctx)
 }
 
-// linger judges once more long after the end of a run that has passed so far. What the run amounts to is what it was before.
-func (r *run) linger(ctx context.Context) {
-	w, ok := r.world.(lingerer)
+// soak judges a run that has passed so far again, long after its end. The run's figures stay unchanged.
+func (r *run) soak(ctx context.Context) {
+	w, ok := r.world.(soaker)
 	if !ok || r.over() || r.result.Error != "" {
 		return
 	}
 	r.end(ctx)
-	r.lingers = true
-	stirred, err := w.Linger(ctx)
+	r.soaks = true
+	stirred, err := w.Soak(ctx)
 	r.proven = !stirred
 	r.broken(err)
 	r.settle(ctx, "long after healing")
 }
 
-// step waits for a timeline item's trigger and does its action.
+// step waits for a timeline item's trigger and performs its action.
 func (r *run) step(ctx context.Context, step scenarios.Step) {
 	at := r.world.Now()
 	switch step.Trigger {
@@ -309,8 +310,8 @@ func (r *run) step(ctx context.Context, step scenarios.Step) {
 	r.checkAlways(ctx)
 }
 
-// do performs an action and marks it. Actions without a world to do them are noted by name; the run goes on, so that one
-// run names them all, and cannot pass any more.
+// do performs an action and marks it. Unsupported actions are recorded by name. The run goes on, so that it names all
+// of them, but it can no longer pass.
 func (r *run) do(ctx context.Context, a scenarios.Action, optional bool) {
 	now := r.world.Now()
 	err := r.world.Do(ctx, a)
@@ -341,7 +342,7 @@ func (r *run) heal(ctx context.Context) {
 	r.marks.heal(r.world.Now())
 }
 
-// settle waits until the cluster is quiet and judges it then.
+// settle waits until the cluster is quiet, and then judges it.
 func (r *run) settle(ctx context.Context, occasion string) {
 	if r.over() {
 		return
@@ -356,7 +357,7 @@ func (r *run) settle(ctx context.Context, occasion string) {
 	switch {
 	case r.over():
 	case err == nil:
-		if !r.lingers {
+		if !r.soaks {
 			r.marks.point(now, markSettled, "quiet "+occasion)
 		}
 		r.checkNow(ctx)

@@ -127,8 +127,8 @@ timeline:
 duration: 30s
 `
 
-// Goal: Run does the timeline in order at its times, waits for quiet where asked, lasts as long as the break phase, heals,
-// settles, and passes when nothing is wrong. Method: a scripted world writes down what it was told.
+// Goal: Run does the timeline in order at its times, waits for quiet where asked, lasts as long as the break phase,
+// heals, settles, and passes when nothing is wrong. Method: a scripted world writes down what it was told.
 func TestRunOrder(t *testing.T) {
 	w := &script{}
 	var told []string
@@ -201,12 +201,12 @@ func TestRunVerdicts(t *testing.T) {
 		{name: "expected violation", more: "expect: {violation: no-delete}\n", world: script{facts: []fact.Fact{deleted}},
 			verdict: result.Pass, law: "no-delete"},
 		{name: "expected violation that does not come", more: "expect: {violation: no-delete}\n",
-			verdict: result.Fail, err: "law no-delete was expected to be broken and held"},
+			verdict: result.Fail, err: "expected law no-delete to be broken, but it held"},
 		{name: "expected exhaustion", more: "expect: {exhausted: true}\n",
-			verdict: result.Fail, err: "expected a node to run out of addresses and none did"},
+			verdict: result.Fail, err: "expected a node to run out of addresses, but none did"},
 		{name: "unexpected exhaustion", more: "expect: {exhausted: false}\n", world: script{facts: []fact.Fact{{At: time.Second, Node: "node-2", What: fact.Refused{PodUID: "u", Exhausted: true}}}},
-			verdict: result.Fail, err: "expected no node to run out of addresses and node-2 did"},
-		{name: "pods", more: "expect: {pods: 3}\n", verdict: result.Fail, err: "expected 3 attached pods at the end and found 0"},
+			verdict: result.Fail, err: "expected no node to run out of addresses, but node-2 did"},
+		{name: "pods", more: "expect: {pods: 3}\n", verdict: result.Fail, err: "expected 3 attached pods at the end, but found 0"},
 		{name: "unknown law", more: "laws: [no-delet]\n",
 			verdict: result.Error, err: `run.yaml:8:8: laws[0]: "no-delet" is not a law; did you mean "no-delete"?`},
 		{name: "only the other law", more: "laws: [early, settles]\n", world: script{facts: []fact.Fact{deleted}}, verdict: result.Pass},
@@ -237,7 +237,8 @@ func TestRunVerdicts(t *testing.T) {
 	}
 }
 
-// Goal: a law named settles among the given ones is the law that Run counts itself: once for each wait, its Check unused.
+// Goal: a law named settles among the given ones is the law that Run counts itself: once for each wait, its Check
+// unused.
 func TestRunCountsSettling(t *testing.T) {
 	law := fact.Law{Name: result.LawSettles, Why: "given", When: fact.Settled,
 		Check: func(fact.Snapshot) (int64, error) { return 0, errors.New("unused") }}
@@ -247,9 +248,9 @@ func TestRunCountsSettling(t *testing.T) {
 	}
 }
 
-// Goal: a law whose evidence the world does not deliver is not judged and says what is missing; one that finds nothing to judge
-// says so; one that the scenario asks for by name or expects to be broken is an error of the run when it cannot be judged.
-// Method: a world without rests, and laws that would break at the first fact or snapshot.
+// Goal: a law whose evidence the world does not deliver is not judged and says what is missing; one that finds nothing
+// to judge says so; one that the scenario asks for by name or expects to be broken is an error of the run when it
+// cannot be judged. Method: a world without rests, and laws that would break at the first fact or snapshot.
 func TestRunWithoutEvidence(t *testing.T) {
 	late := func(fact.Snapshot) (int64, error) {
 		return 1, errors.New("judged although its evidence is missing")
@@ -276,10 +277,10 @@ func TestRunWithoutEvidence(t *testing.T) {
 		t.Error(diff)
 	}
 	for more, want := range map[string]string{
-		"laws: [rests]\n":               "law rests is asked for and world script cannot judge it: not judged: no rests",
-		"expect: {violation: rests}\n":  "law rests is asked for and world script cannot judge it: not judged: no rests",
+		"laws: [rests]\n":               "the scenario names law rests, which world script cannot judge: not judged: no rests",
+		"expect: {violation: rests}\n":  "the scenario names law rests, which world script cannot judge: not judged: no rests",
 		"laws: [fed]\n":                 "",
-		"laws: [fed, settles, unfed]\n": "law unfed is asked for by name and found nothing to judge",
+		"laws: [fed, settles, unfed]\n": "the scenario names law unfed, which found nothing to judge",
 		"laws: all\n":                   "",
 	} {
 		w := world()
@@ -304,8 +305,8 @@ func TestRunCancelled(t *testing.T) {
 	}
 }
 
-// Goal: without a duration the break phase lasts until the last item and the last fault with a time of its own is over; with
-// one, it ends then. Method: when healing comes.
+// Goal: without a duration the break phase lasts until the last item and the last fault with a time of its own is over;
+// with one, it ends then. Method: when healing comes.
 func TestRunEnd(t *testing.T) {
 	const timeline = "\ntimeline: [{at: 5s, do: stop-store, for: 20s}, {at: 10s, do: stop-api}]"
 	for text, want := range map[string]string{
@@ -370,8 +371,8 @@ func TestSchemaNamesVerbs(t *testing.T) {
 	}
 }
 
-// Goal: a run counts as many broken laws as its scenario bears, reports the first, and ends with the last that it bears.
-// Method: three deletions under a law against them, and limits from the default to more than there are.
+// Goal: a run counts as many broken laws as its scenario bears, reports the first, and ends with the last that it
+// bears. Method: three deletions under a law against them, and limits from the default to more than there are.
 func TestViolationsCounted(t *testing.T) {
 	for _, c := range []struct {
 		limit, broken int

@@ -7,8 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// SelectLaws returns the laws of all that judge s, in all's order. A name that is none of them is an *InputError with its
-// place in the file.
+// SelectLaws returns the laws of all that judge s, in all's order. An unknown name is an *InputError with its position
+// in the file.
 func SelectLaws(s *scenarios.Scenario, all []fact.Law) ([]fact.Law, error) {
 	names := make([]string, len(all))
 	for i, law := range all {

@@ -7,11 +7,11 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Series is how a cluster's addresses fared over a run, in samples of equal distance.
+// Series is a cluster's address usage over a run, in equidistant samples.
 type Series struct {
 	EverySeconds float64 `json:"everySeconds"`
-	// Of each sample: addresses that pods hold; that rest after a release; of nodes' blocks that no pod holds and that do not rest;
-	// and pods that wait for an address. Fill is the largest share of a node's addresses that is held, 0 to 1.
+	// For each sample: addresses held by pods; cooling down after a release; free in nodes' blocks; and pods that wait for
+	// an address. Fill is the largest share of held addresses of any node, 0 to 1.
 	Held    []int64   `json:"held"`
 	Resting []int64   `json:"resting"`
 	Free    []int64   `json:"free"`
@@ -19,13 +19,13 @@ type Series struct {
 	Fill    []float64 `json:"fill"`
 }
 
-// seriesMost bounds the samples: when there are so many, every second one goes and the distance doubles.
+// seriesMost limits the samples: at this number every second one is dropped and the distance doubles.
 const seriesMost = 128
 
 // seriesFirst is the distance of the first samples.
 const seriesFirst = 250 * time.Millisecond
 
-// sampler makes a run's Series of its facts.
+// sampler builds a run's Series from its facts.
 type sampler struct {
 	out   Series
 	every time.Duration
@@ -37,7 +37,7 @@ func newSampler() *sampler {
 	return &sampler{every: seriesFirst, rests: map[netip.Addr]time.Duration{}}
 }
 
-// observe takes the samples that are due before a fact, then the fact. t has not seen it yet.
+// observe takes the samples before a fact, then processes the fact. t has not seen it yet.
 func (x *sampler) observe(t *tally, f *fact.Fact) {
 	x.until(t, f.At)
 	switch w := f.What.(type) {
@@ -75,7 +75,8 @@ func (x *sampler) sample(t *tally) {
 	}
 	rest := float64(len(x.rests))
 	o := &x.out
-	o.Held, o.Resting, o.Free = append(o.Held, int64(held)), append(o.Resting, int64(rest)), append(o.Free, int64(max(0, all-held-rest)))
+	o.Held, o.Resting, o.Free = append(o.Held, int64(held)), append(o.Resting, int64(rest)), append(o.Free,
+		int64(max(0, all-held-rest)))
 	o.Waiting, o.Fill = append(o.Waiting, t.lives.open), append(o.Fill, fill)
 }
 
@@ -93,7 +94,7 @@ func half[T any](list []T) (out []T) {
 	return out
 }
 
-// series is what there is at a time.
+// series is the Series up to a time.
 func (x *sampler) series(t *tally, now time.Duration) *Series {
 	x.until(t, now)
 	x.out.EverySeconds = x.every.Seconds()

@@ -10,14 +10,15 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Story is a run as a page tells it: what the cluster looked like at instants of it, how long pods waited, and what happened last.
+// Story is the content of a run's page: the cluster's state at instants of the run, pods' waiting times, and the last
+// events.
 type Story struct {
-	// Looks are in the order of time. The first names every node, each later one those that look otherwise than before.
+	// Looks are in the order of time. The first names every node, each later one the changed nodes.
 	Looks []Look `json:"looks,omitempty"`
-	// Starts are quantiles of the seconds from pods' creation until they had an address, at Quantiles.
+	// Starts are quantiles of the seconds from pods' creation to their address, at Quantiles.
 	Starts []float64 `json:"starts,omitempty"`
-	// Base are the states of nodes before the first event of Events, Events the last ones that a page lets people search, where somebody
-	// recorded them.
+	// Base are the states of nodes before the first event of Events. Events are the last events, for the page's search, if
+	// they were recorded.
 	Base   map[string][]string `json:"base,omitempty"`
 	Events []Told              `json:"events,omitempty"`
 }
@@ -25,7 +26,7 @@ type Story struct {
 // Quantiles are those of Story.Starts, in percent.
 func Quantiles() []int { return []int{0, 10, 25, 50, 75, 90, 95, 99, 100} }
 
-// Told is one event with what it changed about its node: lines of NodeState.Lines that went and came.
+// Told is one event with its changes to its node: removed and added lines of NodeState.Lines.
 type Told struct {
 	Event     int64    `json:"event"`
 	AtSeconds float64  `json:"atSeconds"`
@@ -35,17 +36,17 @@ type Told struct {
 	Came      []string `json:"came,omitempty"`
 }
 
-// Look is the cluster at one instant.
+// Look is the cluster's state at one instant.
 type Look struct {
 	AtSeconds float64  `json:"atSeconds"`
 	Nodes     []Seen   `json:"nodes,omitempty"`
 	Gone      []string `json:"gone,omitempty"`
 }
 
-// Seen is one node at a look.
+// Seen is one node's state at a look.
 type Seen struct {
 	Name string `json:"name"`
-	// Up holds a letter for each that runs: m the machine, a its agent, v its VPP.
+	// Up has a letter for each running part: m the machine, a its agent, v its VPP.
 	Up      string `json:"up"`
 	ID      uint32 `json:"id,omitempty"`
 	Address string `json:"address,omitempty"`
@@ -56,25 +57,25 @@ type Seen struct {
 	Free    int      `json:"free"`
 	Waiting int      `json:"waiting,omitempty"`
 	Pods    int      `json:"pods,omitempty"`
-	// Tables are VPP's tables with how many routes each has: "0: 12 routes". Tunnels counts tunnels, Missing names nodes with an address
-	// to which there is none, at most missingMost, where there are any tunnels in the cluster.
+	// Tables are VPP's tables with their numbers of routes: "0: 12 routes". Tunnels counts tunnels. Missing names nodes
+	// with an address but without a tunnel from here, at most missingMost, if the cluster has tunnels.
 	Tables  []string `json:"tables,omitempty"`
 	Tunnels int      `json:"tunnels,omitempty"`
 	Missing []string `json:"missing,omitempty"`
 }
 
 const (
-	// looksMost is how many looks a story has: when there are so many, every second one goes.
+	// looksMost limits the looks of a story: at this number every second one is dropped.
 	looksMost   = 96
 	missingMost = 12
-	// looksWanted is about how many looks are taken while time passes by itself.
+	// looksWanted is the approximate number of looks taken while time passes without actions.
 	looksWanted = 40
 )
 
-// looking makes the looks of a run.
+// looking takes the looks of a run.
 type looking struct {
 	story Story
-	// every is how far apart looks are while nothing else gives a reason for one.
+	// every is the distance of looks without another reason.
 	every time.Duration
 	last  time.Duration
 	seen  map[string]Seen
@@ -84,10 +85,10 @@ func newLooking(s *scenarios.Scenario) *looking {
 	return &looking{every: max(s.BreakEnd()/looksWanted, time.Second), last: -1, seen: map[string]Seen{}}
 }
 
-// at takes a look. Two looks at one instant are one. The error is that of a world that fell while it was looked at.
+// at takes a look. Two looks at one instant are one. The error is that of a world that panicked during the look.
 func (x *looking) at(s fact.Snapshot) (err error) {
-	if s.Outlive != nil {
-		defer s.Outlive(&err)
+	if s.Recover != nil {
+		defer s.Recover(&err)
 	}
 	look := Look{AtSeconds: s.At.Seconds()}
 	peers := map[string]string{} // names by tunnel address
@@ -133,10 +134,10 @@ func (x *looking) at(s fact.Snapshot) (err error) {
 	return nil
 }
 
-// thin lets looks come half as often.
+// thin halves the frequency of looks.
 func (x *looking) thin() { x.story.Looks, x.every = halfLooks(x.story.Looks), 2*x.every }
 
-// FewerLooks are at most most of a story's looks, which show the cluster as all of them do at their instants.
+// FewerLooks are at most most of a story's looks. At their instants they show the same state as all looks do.
 func FewerLooks(looks []Look, most int) []Look {
 	for len(looks) > max(most, 1) {
 		looks = halfLooks(looks)
@@ -144,7 +145,7 @@ func FewerLooks(looks []Look, most int) []Look {
 	return looks
 }
 
-// halfLooks joins looks by twos.
+// halfLooks joins pairs of looks.
 func halfLooks(looks []Look) (out []Look) {
 	for pair := range slices.Chunk(looks, 2) {
 		look := pair[0]
@@ -156,7 +157,7 @@ func halfLooks(looks []Look) (out []Look) {
 	return out
 }
 
-// joined is a look that shows what the second of two shows, told from what was before the first.
+// joined is a look with the state of the second of two, as changes since before the first.
 func joined(a, b Look) Look {
 	out := Look{AtSeconds: b.AtSeconds, Nodes: b.Nodes, Gone: b.Gone}
 	for _, n := range a.Nodes {
@@ -173,11 +174,13 @@ func joined(a, b Look) Look {
 }
 
 func same(a, b Seen) bool {
-	return a.Up == b.Up && a.ID == b.ID && a.Address == b.Address && a.Held == b.Held && a.Resting == b.Resting && a.Free == b.Free && a.Waiting == b.Waiting &&
-		a.Pods == b.Pods && a.Tunnels == b.Tunnels && slices.Equal(a.Blocks, b.Blocks) && slices.Equal(a.Tables, b.Tables) && slices.Equal(a.Missing, b.Missing)
+	return a.Up == b.Up && a.ID == b.ID && a.Address == b.Address && a.Held == b.Held && a.Resting == b.Resting &&
+		a.Free == b.Free && a.Waiting == b.Waiting &&
+		a.Pods == b.Pods && a.Tunnels == b.Tunnels && slices.Equal(a.Blocks, b.Blocks) && slices.Equal(a.Tables, b.Tables) &&
+		slices.Equal(a.Missing, b.Missing)
 }
 
-// see is a node as a look shows it.
+// see is a look's view of a node.
 func see(n *fact.NodeState, peers map[string]string) Seen {
 	out := Seen{Name: n.Name, ID: n.ID, Resting: len(n.Resting), Waiting: n.Waiting, Pods: len(n.Pods)}
 	for _, x := range [...]struct {
@@ -232,19 +235,19 @@ func see(n *fact.NodeState, peers map[string]string) Seen {
 	return out
 }
 
-// picture takes a look at the present instant, where somebody wants the run's story.
+// picture takes a look at the current instant if the run has a story.
 func (r *run) picture(ctx context.Context) {
 	if r.looking == nil || r.err != nil {
 		return
 	}
-	if s, err := r.world.Snapshot(ctx); err == nil { // a world that cannot be looked at is judged elsewhere
+	if s, err := r.world.Snapshot(ctx); err == nil { // other code judges a world without a snapshot
 		r.broken(r.looking.at(s))
 	}
 }
 
-// advance lets time pass, with looks on the way in worlds whose time costs little.
+// advance lets time pass, with looks in between in worlds with cheap time.
 func (r *run) advance(ctx context.Context, to time.Duration) {
-	if _, cheap := r.world.(lingerer); r.looking != nil && cheap {
+	if _, cheap := r.world.(soaker); r.looking != nil && cheap {
 		for !r.over() && r.world.Now()+r.looking.every < to {
 			r.broken(r.world.Advance(ctx, r.world.Now()+r.looking.every))
 			r.picture(ctx)

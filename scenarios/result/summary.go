@@ -7,7 +7,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Summary is what a run amounts to beside its verdict.
+// Summary holds a run's figures.
 type Summary struct {
 	Adds         int64 `json:"adds"`
 	Dels         int64 `json:"dels"`
@@ -16,38 +16,38 @@ type Summary struct {
 	StoreOps     int64 `json:"storeOps"`
 	JournalBytes int64 `json:"journalBytes"`
 	Faults       int64 `json:"faults"`
-	// PodsCreated counts the API server's Pod objects; 0 in a world without the evidence of pods' lives.
+	// PodsCreated counts the API server's Pod objects; 0 in a world without the evidence PodLives.
 	PodsCreated int64 `json:"podsCreated"`
-	// PodsWaited counts pods of which an ADD was refused because no address was free. Their wait lasts from then until they have
-	// an address; of those that never got one, until they are deleted or the run ends.
+	// PodsWaited counts pods with an ADD that was refused because no address was free. Their wait lasts until they have an
+	// address, are deleted, or the run ends.
 	PodsWaited         int64   `json:"podsWaited"`
 	LongestWaitSeconds float64 `json:"longestWaitSeconds"`
 	TotalWaitSeconds   float64 `json:"totalWaitSeconds"`
-	// StartP50Seconds and StartP99Seconds are quantiles of the time from a pod's creation until it has an address; of pods that
-	// never got one, until they are deleted or the run ends.
+	// StartP50Seconds and StartP99Seconds are quantiles of the time from a pod's creation until it has an address, is
+	// deleted, or the run ends.
 	StartP50Seconds float64 `json:"startP50Seconds"`
 	StartP99Seconds float64 `json:"startP99Seconds"`
 	// PodsNeverPlaced counts pods that never had an address. It is the sum of the next four.
 	PodsNeverPlaced int64 `json:"podsNeverPlaced"`
-	// PodsUnscheduled got no node, PodsNeverAnswered a node and no answer to an ADD, PodsWaiting still wait for an address at the
-	// end, PodsRefused are the others: deleted while they waited, or refused for another reason.
+	// PodsUnscheduled got no node. PodsNeverAnswered got a node but no answer to an ADD. PodsWaiting wait for an address
+	// at the end. PodsRefused are the others: deleted while they waited, or refused for another reason.
 	PodsUnscheduled   int64    `json:"podsUnscheduled"`
 	PodsWaiting       int64    `json:"podsWaiting"`
 	PodsRefused       int64    `json:"podsRefused"`
 	PodsNeverAnswered int64    `json:"podsNeverAnswered"`
 	Exhausted         []RanOut `json:"exhausted,omitempty"`
-	// Reused counts addresses given out a second time; ShortestReuseSeconds is the shortest gap, -1 without any.
+	// Reused counts addresses leased again; ShortestReuseSeconds is the shortest gap, -1 without any.
 	Reused               int64   `json:"reused"`
 	ShortestReuseSeconds float64 `json:"shortestReuseSeconds"`
-	// ShortestReuseLeases is the smallest number of leases given in the whole cluster between an address's release and its next
+	// ShortestReuseLeases is the smallest number of leases in the whole cluster between an address's release and its next
 	// lease, that one included; -1 without any.
 	ShortestReuseLeases int64 `json:"shortestReuseLeases"`
-	// APIWrites counts writes to what the address management keeps its state in: node records, Node objects, resources,
-	// ledgers, EC2.
+	// APIWrites counts writes to the IPAM system's state: node records, Node objects, resources, ledgers, EC2.
 	APIWrites int64 `json:"apiWrites"`
-	// LeakedAddresses are held at the end by no pod: leases without a sandbox, and blocks of nodes that are gone.
+	// LeakedAddresses counts addresses that are allocated at the end but held by no pod: leases without a sandbox, and
+	// blocks of departed nodes.
 	LeakedAddresses int64 `json:"leakedAddresses"`
-	// WastedAddresses is how many addresses of nodes' blocks no pod held, on average over the run.
+	// WastedAddresses is the average number of addresses in nodes' blocks without a pod over the run.
 	WastedAddresses float64 `json:"wastedAddresses"`
 	// PeakPods is the largest number of attached pods at one time.
 	PeakPods int64 `json:"peakPods"`
@@ -61,8 +61,8 @@ type RanOut struct {
 	WaitSeconds float64 `json:"waitSeconds"`
 }
 
-// tally makes a run's Summary of its facts, in every world alike. Facts of different nodes may come out of the order of their
-// times; those of one node do not.
+// tally computes a run's Summary from its facts, in every world alike. Facts of one node come in the order of their
+// times, facts of different nodes may not.
 type tally struct {
 	out   Summary
 	nodes map[string]*tallied
@@ -74,31 +74,32 @@ type tally struct {
 	reached  reached
 }
 
-// tallied is what facts have told of one node.
+// tallied is one node's state according to facts.
 type tallied struct {
 	// pods are the node's sandboxes and leases.
 	pods map[ipam.Owner]attachment
-	// agent: it runs; left: the node is no member any more.
+	// agent: it runs; left: the node left the cluster.
 	agent, left bool
 	assigned    []ipam.Block
 	holding     holding
-	// ranOut is nil before a pod of the node has waited.
+	// ranOut is nil until a pod of the node has waited.
 	ranOut *ranOut
-	// lives counts the lives of its agent. wired: a pod of it was wired once.
+	// lives counts starts of its agent. wired: a pod of it was wired once.
 	lives int
 	wired bool
 	// returner: its machine has lost power before.
 	returner bool
 }
 
-// attachment is what there is of one pod on its node.
+// attachment is the state of one pod on its node.
 type attachment struct {
-	// sandbox: its runtime has it; answered: with an address; leased: the agent has leased one to it.
+	// sandbox: the runtime has it; answered: with an address; leased: the agent has leased it one.
 	sandbox, answered, leased bool
 }
 
 func newTally() *tally {
-	return &tally{out: Summary{ShortestReuseSeconds: -1, ShortestReuseLeases: -1}, nodes: map[string]*tallied{}, reuse: newReuse(), lives: newLives()}
+	return &tally{out: Summary{ShortestReuseSeconds: -1, ShortestReuseLeases: -1}, nodes: map[string]*tallied{},
+		reuse: newReuse(), lives: newLives()}
 }
 
 func (t *tally) node(name string) *tallied {
@@ -110,7 +111,7 @@ func (t *tally) node(name string) *tallied {
 	return n
 }
 
-// observe adds one fact.
+// observe processes one fact.
 func (t *tally) observe(f *fact.Fact) {
 	switch x := f.What.(type) {
 	case fact.Leased:
@@ -154,7 +155,7 @@ func (t *tally) observe(f *fact.Fact) {
 	t.reached.observe(t, f)
 }
 
-// change brings one pod's attachment up to date.
+// change updates one pod's attachment.
 func (t *tally) change(node string, o ipam.Owner, do func(*attachment)) {
 	pods := t.node(node).pods
 	before := pods[o]
@@ -217,7 +218,7 @@ func (t *tally) count(c fact.Counts) {
 	t.out.Faults += c.Faults
 }
 
-// summary is what the run amounts to at a time.
+// summary is the Summary up to a time.
 func (t *tally) summary(now time.Duration) Summary {
 	out := t.out
 	t.lives.sum(&out, t.nodes, now)

@@ -95,8 +95,8 @@ func summaryOf(t *testing.T, facts []fact.Fact) result.Summary {
 	return result.Run(t.Context(), &script{facts: facts}, parse(t, "name: x\nduration: 10s"), nil, result.Options{}).Summary
 }
 
-// Goal: a run's summary follows from its facts alone. Method: one story with one of everything, and the figures worked out by
-// hand: until 11 s, when the world is quiet, node-1 has 16 addresses from 1 s on and node-2 8 until 8 s.
+// Goal: a run's summary follows from its facts alone. Method: one story with one of everything, and the figures worked
+// out by hand: until 11 s, when the world is quiet, node-1 has 16 addresses from 1 s on and node-2 8 until 8 s.
 func TestSummary(t *testing.T) {
 	want := result.Summary{
 		Adds: 3, Dels: 1, VPPCalls: 10, LinuxCalls: 8, StoreOps: 6, JournalBytes: 40, APIWrites: 4, Faults: 2, PeakPods: 2,

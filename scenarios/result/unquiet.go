@@ -8,17 +8,17 @@ import (
 
 // Pending is one thing that keeps a cluster from being quiet.
 type Pending struct {
-	// Node is where, "" for the control plane.
+	// Node is its node, or "" for the control plane.
 	Node string
 	// What is one clause that names pods, sandboxes and requests.
 	What string
 }
 
-// Unquiet is the error of a World.Settle that has waited in vain. What is nearest to the cause comes first: what a machine
-// or program lacks, then who waits for it.
+// Unquiet is the error of a World.Settle that timed out. The nearest to the cause comes first: what a machine or
+// program lacks, then what waits for it.
 type Unquiet struct{ Pending []Pending }
 
-// unquietMost is how many pending things an Unquiet spells out.
+// unquietMost is how many pending things an Unquiet lists.
 const unquietMost = 4
 
 // Error lists what is pending.
@@ -38,8 +38,8 @@ func (u *Unquiet) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Cause is the first thing that is pending without the names, numbers and addresses in it: what is the same in another, smaller run
-// that does not come to rest for the same reason.
+// Cause is the first pending thing without its names, numbers and addresses. It is the same in another, smaller run
+// that does not settle for the same reason.
 func (u *Unquiet) Cause() string {
 	if len(u.Pending) == 0 {
 		return ""
@@ -47,10 +47,10 @@ func (u *Unquiet) Cause() string {
 	return u.Pending[0].Kind()
 }
 
-// Kind is what is pending without the names, numbers and addresses in it.
+// Kind is the pending thing without its names, numbers and addresses.
 func (p Pending) Kind() string { return nameless(p.What) }
 
-// nameless is a sentence without its names, numbers and addresses: what two failures have in common that come about alike.
+// nameless is a sentence without its names, numbers and addresses: equal for two failures with the same cause.
 func nameless(what string) string {
 	var words []string
 	for word := range strings.FieldsSeq(what) {

@@ -2,7 +2,8 @@ package result
 
 import "testing"
 
-// TestNameless goal: failures of one law that come about alike have one cause, others another. Method: sentences of laws in pairs.
+// TestNameless goal: failures of one law that come about alike have one cause, others another. Method: sentences of
+// laws in pairs.
 func TestNameless(t *testing.T) {
 	const lost = "default/web-0 (10.1.2.3) on node-1 does not reach default/web-7 (10.1.4.9) on node-2: dropped on node-1: VPP is down"
 	for _, c := range []struct {

@@ -15,7 +15,7 @@ type waste struct {
 	area  float64 // address seconds up to since
 }
 
-// holding is what one node has.
+// holding is the state of one node.
 type holding struct{ addresses, leases, aside float64 }
 
 func (h holding) idle() float64 { return h.addresses + h.aside - h.leases }
@@ -26,7 +26,7 @@ func (x *waste) observe(t *tally, f *fact.Fact) {
 	default:
 		return
 	}
-	// A fact that comes late takes back what was counted too much: the sum is the same in any order.
+	// A late fact corrects the sum, which is the same in any order.
 	x.area += x.idle * (f.At - x.since).Seconds()
 	x.since = f.At
 	n := &t.node(f.Node).holding
@@ -43,7 +43,7 @@ func (x *waste) observe(t *tally, f *fact.Fact) {
 	case fact.AgentUp:
 		n.leases = float64(len(x.Leases))
 	case fact.NodeGone:
-		*n = holding{aside: n.aside} // who gives it back tells
+		*n = holding{aside: n.aside} // a later fact reports its return
 	}
 	x.idle += n.idle()
 }
@@ -56,7 +56,7 @@ func (x *waste) mean(now time.Duration) float64 {
 	return (x.area + x.idle*(now-x.since).Seconds()) / now.Seconds()
 }
 
-// leaked counts addresses that nobody will ever give back: leases without a sandbox, and blocks of nodes that have left.
+// leaked counts addresses that will never be freed: leases without a sandbox, and blocks of nodes that have left.
 func leaked(nodes map[string]*tallied) int64 {
 	sum := 0.0
 	for _, n := range nodes { //vppdrill:unordered it is a sum

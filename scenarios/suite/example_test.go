@@ -15,8 +15,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim"
 )
 
-// A suite of your own scenarios is one test function: every file below testdata/rehearsals is a spec in the simulator. Choose
-// with go test -ginkgo.label-filter 'restart && !slow'.
+// A suite of your own scenarios is one test function: every file below testdata/rehearsals is a spec in the simulator.
+// Choose with go test -ginkgo.label-filter 'restart && !slow'.
 func ExampleSpecs() {
 	// In your suite_test.go this is func TestRehearsals(t *testing.T).
 	_ = func(t *testing.T) {

@@ -24,7 +24,8 @@ func (b *block) add(word, text string) {
 	fmt.Fprintf(b, "\n%-8s%s", word+":", text)
 }
 
-// describe tells a result that is no pass: what is wrong in the first line, the command that shows it again in the last.
+// describe tells a result that is no pass: what is wrong in the first line, the command that shows it again in the
+// last.
 func describe(r *result.Result) string {
 	var b block
 	switch {
@@ -38,7 +39,7 @@ func describe(r *result.Result) string {
 			}
 		}
 	default:
-		fmt.Fprintf(&b, "%s did not amount to what it expects: %s", r.Scenario, r.Error)
+		fmt.Fprintf(&b, "the final state of %s does not match `expect`: %s", r.Scenario, r.Error)
 	}
 	b.add("goal", r.Goal)
 	b.add("replay", r.Replay)
@@ -109,8 +110,8 @@ func replayOf(s *scenarios.Scenario, world string, seed uint64) string {
 	return command + " --seed " + strconv.FormatUint(seed, 10)
 }
 
-// runnable is how the command line finds a scenario: by its file, as seen from the module's root, where people type commands
-// and where the packages' tests do not run; without a file by its name in the catalogue.
+// runnable is how the command line finds a scenario: by its file, as seen from the module's root, where people type
+// commands and where the packages' tests do not run; without a file by its name in the catalogue.
 func runnable(s *scenarios.Scenario) string {
 	if s.File == "" {
 		return s.Name

@@ -14,9 +14,9 @@ import (
 )
 
 // HoldLaws matches a fact.Snapshot that breaks none of the laws, or a result.Result (or a pointer to either) whose run
-// broke none of them. Without laws it means all of scenarios/check that can be judged there. A law that was named and cannot
-// be judged is an error, never a match: a law about quiet clusters on one that is not quiet, one that watches a whole run on
-// a snapshot, one that a run never came to. So is a run that could not be judged at all.
+// broke none of them. Without laws it means all of scenarios/check that can be judged there. A law that was named and
+// cannot be judged is an error, never a match: a law about quiet clusters on one that is not quiet, one that watches a
+// whole run on a snapshot, one that a run never came to. So is a run that could not be judged at all.
 func HoldLaws(laws ...fact.Law) types.GomegaMatcher { return &holdLaws{laws: laws} }
 
 type holdLaws struct {

@@ -21,8 +21,8 @@ import (
 )
 
 // Goal: each matcher matches what it should and nothing else, and a person who reads its message knows what is wrong.
-// Method: golden verdicts over a hand-written cluster of two nodes with two pods each, whole and with faults, over results and
-// over a scripted World. "not" turns an expectation round.
+// Method: golden verdicts over a hand-written cluster of two nodes with two pods each, whole and with faults, over
+// results and over a scripted World. "not" turns an expectation round.
 func TestMatchers(t *testing.T) {
 	var c *clustertest.Cluster
 	var w *stage
@@ -166,8 +166,8 @@ func resultOf(t *testing.T, d *datadriven.TestData) any {
 	return &r
 }
 
-// Goal: large clusters, for which the law "reachable" is asked first, get the verdicts and messages that walking every pair
-// gives. Method: both ways over each damage, alone.
+// Goal: large clusters, for which the law "reachable" is asked first, get the verdicts and messages that walking every
+// pair gives. Method: both ways over each damage, alone.
 func TestReachEachOtherAsksLaw(t *testing.T) {
 	for _, what := range []string{"", "busy", "vpp-down", "machine-down", "no-bvi-neighbor", "pod-route-gone", "host-route-gone",
 		"pod-unanswered", "same-address", "wrong-pod"} {
@@ -217,8 +217,8 @@ func TestWithT(t *testing.T) {
 	}
 }
 
-// Goal: a World that is not quiet lets no poller wait by the wall clock. Method: Eventually with an hour to go gives up after
-// the first look.
+// Goal: a World that is not quiet lets no poller wait by the wall clock. Method: Eventually with an hour to go gives up
+// after the first look.
 func TestEventuallyGivesUp(t *testing.T) {
 	message := ""
 	w := &stage{name: "stage", quietAt: time.Hour, pending: errors.New("work to do")}

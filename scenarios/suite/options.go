@@ -9,9 +9,9 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// Factory builds the World of one run: the cluster of s at its start, with every free choice decided by seed. A spec calls it
-// once per run, drives the World and closes it. An error that wraps result.ErrUnsupported says that there can be no such
-// World here; any other error is a failure.
+// Factory builds the World of one run: the cluster of s at its start, with every free choice decided by seed. A spec
+// calls it once per run, drives the World and closes it. An error that wraps result.ErrUnsupported says that there can
+// be no such World here; any other error is a failure.
 type Factory func(ctx context.Context, s *scenarios.Scenario, seed uint64) (result.World, error)
 
 // Options say which scenarios become specs, where they run and who judges them. Only Factory is required.
@@ -23,8 +23,8 @@ type Options struct {
 
 	// Scenarios become specs in this order.
 	Scenarios []*scenarios.Scenario
-	// Folder, where set, adds every .yaml and .yml file in it and below, in lexical order. The folder in which a file lies is
-	// its topic. Without Scenarios and Folder the whole catalogue runs.
+	// Folder, where set, adds every .yaml and .yml file in it and below, in lexical order. The folder in which a file lies
+	// is its topic. Without Scenarios and Folder the whole catalogue runs.
 	Folder string
 
 	// Laws judge the runs, those that each scenario selects; nil means all of scenarios/check.
@@ -32,19 +32,19 @@ type Options struct {
 
 	// Seeds are run for every scenario, in this order; nil means 1 to as many as the scenario asks for.
 	Seeds []uint64
-	// Drawn is how many further seeds each scenario runs after Seeds, drawn from Ginkgo's random seed and the scenario's name:
-	// new ones with each run of the suite, the same ones with the same -ginkgo.seed. Ginkgo's seed decides nothing else, so a
-	// failure comes back by its own seed alone.
+	// Drawn is how many further seeds each scenario runs after Seeds, drawn from Ginkgo's random seed and the scenario's
+	// name: new ones with each run of the suite, the same ones with the same -ginkgo.seed. Ginkgo's seed decides nothing
+	// else, so a failure comes back by its own seed alone.
 	Drawn int
 	// Twice runs each seed a second time and fails when that is not the same run, event for event. The World must be a
 	// result.Recorder.
 	Twice bool
 
-	// SkipUnsupported skips scenarios with actions that the World cannot do, and those for which Factory says that it cannot
-	// build one, instead of failing them. What a run broke before it came to such an action fails nevertheless.
+	// SkipUnsupported skips scenarios with actions that the World cannot do, and those for which Factory says that it
+	// cannot build one, instead of failing them. What a run broke before it came to such an action fails nevertheless.
 	SkipUnsupported bool
-	// Replay makes the command that shows a run again; nil means "vppdrill run" with the scenario's file, or its name in the
-	// catalogue, and the seed. Scenarios made in Go and Worlds that the command line cannot build need their own.
+	// Replay makes the command that shows a run again; nil means "vppdrill run" with the scenario's file, or its name in
+	// the catalogue, and the seed. Scenarios made in Go and Worlds that the command line cannot build need their own.
 	Replay func(s *scenarios.Scenario, seed uint64) string
 	// Decorators are added to each spec: ginkgo.SpecTimeout for labs, ginkgo.Serial, further labels.
 	Decorators []any

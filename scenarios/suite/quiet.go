@@ -13,10 +13,10 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// BeQuiet matches a result.World that comes to rest within a time of its own, and lets that time pass in it: virtual in the
-// simulator, where an hour costs next to nothing, real in a lab. Afterwards the World is quiet, or the time is over. Use it
-// with Expect and never with Eventually, which waits by the wall clock for a World that stands still meanwhile; Eventually
-// gives up after the first look.
+// BeQuiet matches a result.World that comes to rest within a time of its own, and lets that time pass in it: virtual in
+// the simulator, where an hour costs next to nothing, real in a lab. Afterwards the World is quiet, or the time is
+// over. Use it with Expect and never with Eventually, which waits by the wall clock for a World that stands still
+// meanwhile; Eventually gives up after the first look.
 //
 // A law that breaks on the way is an error, in whatever the World was expected to be.
 func BeQuiet(within time.Duration) types.GomegaMatcher { return &beQuiet{within: within} }

@@ -14,14 +14,14 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
-// pairsWalkedMax is up to how many pairs of pods are walked one by one. A walk across a tunnel takes about two microseconds,
-// so this many, 512 pods, take half a second; more pairs ask the law "reachable" first, which proves them by classes (6,000
-// pods in 130 ms).
+// pairsWalkedMax is up to how many pairs of pods are walked one by one. A walk across a tunnel takes about two
+// microseconds, so this many, 512 pods, take half a second; more pairs ask the law "reachable" first, which proves them
+// by classes (6,000 pods in 130 ms).
 const pairsWalkedMax = 1 << 18
 
 // ReachEachOther matches a fact.Snapshot in which every answered pod reaches every other one. Pods without an address
-// and those on machines that are down are left out; fewer than two pods prove nothing and are an error. The message shows the
-// way of one packet that does not arrive, hop by hop.
+// and those on machines that are down are left out; fewer than two pods prove nothing and are an error. The message
+// shows the way of one packet that does not arrive, hop by hop.
 func ReachEachOther() types.GomegaMatcher { return &reachEachOther{walkedMax: pairsWalkedMax} }
 
 type reachEachOther struct {
@@ -52,7 +52,8 @@ func (m *reachEachOther) Match(actual any) (bool, error) {
 	m.at, m.broken = scenarios.FormatDuration(s.At), ""
 	m.pods, m.silent = answered(s)
 	if len(m.pods) < 2 {
-		return false, fmt.Errorf("ReachEachOther wants at least two pods with an address, and the snapshot at %s holds %d (and %d without)",
+		return false, fmt.Errorf("ReachEachOther wants at least two pods with an address, and the snapshot at %s holds %d "+
+			"(and %d without)",
 			m.at, len(m.pods), m.silent)
 	}
 	if n := len(m.pods); n*(n-1) > m.walkedMax {
@@ -77,7 +78,8 @@ func (m *reachEachOther) FailureMessage(any) string {
 
 // NegatedFailureMessage implements types.GomegaMatcher.
 func (m *reachEachOther) NegatedFailureMessage(any) string {
-	return fmt.Sprintf("expected some of %d answered pods not to reach another one at %s, but all of them do", len(m.pods), m.at)
+	return fmt.Sprintf("expected some of %d answered pods not to reach another one at %s, but all of them do", len(m.pods),
+		m.at)
 }
 
 // answered are the pods with an address, in node and owner order, and the number of those without.
@@ -123,8 +125,9 @@ type Destination struct{ addr netip.Addr }
 //	Expect(walk.FromPod("node-1", netns)).To(suite.Reach(addr).In(snapshot))
 func Reach(dst netip.Addr) Destination { return Destination{dst} }
 
-// In is the matcher over one snapshot. An address that answered pods hold must be reached in the namespace of one of them;
-// any other address is reached when some stack of the cluster, VPP's or Linux', takes the packet. The message shows every hop.
+// In is the matcher over one snapshot. An address that answered pods hold must be reached in the namespace of one of
+// them; any other address is reached when some stack of the cluster, VPP's or Linux', takes the packet. The message
+// shows every hop.
 func (d Destination) In(s fact.Snapshot) types.GomegaMatcher { return &reach{dst: d.addr, s: s} }
 
 type reach struct {

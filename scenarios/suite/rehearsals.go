@@ -52,8 +52,8 @@ func (o *Options) rehearsals() ([]rehearsal, error) {
 	return all, nil
 }
 
-// inFolder loads every scenario file of a folder. Files in the folder itself have no topic: its name says where they lie and
-// not what they are about.
+// inFolder loads every scenario file of a folder. Files in the folder itself have no topic: its name says where they
+// lie and not what they are about.
 func inFolder(folder string) ([]rehearsal, error) {
 	var all []rehearsal
 	err := filepath.WalkDir(folder, func(file string, d fs.DirEntry, err error) error {

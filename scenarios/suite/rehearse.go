@@ -35,7 +35,8 @@ type RunEntry struct {
 
 // String is one line.
 func (r RunEntry) String() string {
-	return fmt.Sprintf("seed %d: %s, %d events, digest %s, %g virtual s", r.Seed, r.Verdict, r.Events, r.Digest, r.VirtualSeconds)
+	return fmt.Sprintf("seed %d: %s, %d events, digest %s, %g virtual s", r.Seed, r.Verdict, r.Events, r.Digest,
+		r.VirtualSeconds)
 }
 
 // rehearse is the body of a spec: every seed in turn, until one does not pass.
@@ -47,14 +48,15 @@ func (o *Options) rehearse(ctx context.Context, s *scenarios.Scenario) {
 			continue
 		}
 		second := o.attempt(ctx, s, seed)
-		if first.Digest == "" || second.Digest != first.Digest || second.Events != first.Events || second.Verdict != first.Verdict {
+		if first.Digest == "" || second.Digest != first.Digest || second.Events != first.Events ||
+			second.Verdict != first.Verdict {
 			ginkgo.Fail(differing(&first, &second))
 		}
 	}
 }
 
-// attempt does one run and attaches it to the report. A World that cannot be built, or that leaves something behind, ends the
-// spec.
+// attempt does one run and attaches it to the report. A World that cannot be built, or that leaves something behind,
+// ends the spec.
 func (o *Options) attempt(ctx context.Context, s *scenarios.Scenario, seed uint64) result.Result {
 	replay := o.Replay(s, seed)
 	// Shown with every failure, so that a panic or a timeout can be replayed as well.

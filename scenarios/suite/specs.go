@@ -10,12 +10,12 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Specs defines one spec per scenario, named "WORLD TOPIC NAME" and labeled with the scenario's labels, its topic and its
-// World, so that -ginkgo.label-filter 'restart && !slow' chooses from them. Call it where containers may stand: in a variable
-// declaration, in a Describe, or before RunSpecs in the test function. The result is always true.
+// Specs defines one spec per scenario, named "WORLD TOPIC NAME" and labeled with the scenario's labels, its topic and
+// its World, so that -ginkgo.label-filter 'restart && !slow' chooses from them. Call it where containers may stand: in
+// a variable declaration, in a Describe, or before RunSpecs in the test function. The result is always true.
 //
-// Like regexp.MustCompile it panics when its input is wrong, with one line that names file and place: specs are built before
-// anything can fail, and a failing spec in its stead could be filtered out.
+// Like regexp.MustCompile it panics when its input is wrong, with one line that names file and place: specs are built
+// before anything can fail, and a failing spec in its stead could be filtered out.
 func Specs(o Options) bool {
 	o = o.withDefaults()
 	if o.Factory == nil {

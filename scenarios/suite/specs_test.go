@@ -63,10 +63,9 @@ type noTest struct{}
 
 func (noTest) Fail() {}
 
-// Goal: specs carry the names and labels that filters and CI go by, run the seeds they should, and tell every way of not
-// passing in one block; reports hold what was attached.
-// Method: this binary runs once more as a suite over the files in testdata/rehearsals, on a scripted World and law; golden
-// extracts of its JSON and JUnit reports.
+// Goal: specs carry the names and labels that filters and CI go by, run the seeds they should, and tell every way of
+// not passing in one block; reports hold what was attached. Method: this binary runs once more as a suite over the
+// files in testdata/rehearsals, on a scripted World and law; golden extracts of its JSON and JUnit reports.
 func TestSpecs(t *testing.T) {
 	datadriven.RunTest(t, "testdata/specs.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var words []string

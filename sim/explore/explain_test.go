@@ -33,7 +33,7 @@ var faulty = map[string][]string{
 	"leases-forgotten":         {"restart-agent", "gives 10.1.1.2 to default/node-1-pod-0", "gives 10.1.1.2 to default/pod-1"},
 	"repeated-del-frees-other": {`takes 10.1.0.225 back from default/pod-6`, `gives 10.1.0.225 to default/pod-9`},
 	"slow-add-expires":         {`takes 10.1.0.9 back from default/pod-1`, `gives 10.1.0.9 to default/pod-2`, "answers the ADD of default/pod-1 with 10.1.0.9"},
-	"used-and-released":        {`takes 10.1.0.6 back from default/node-1-pod-0`, `gives addresses from 10.1.0.6/32`},
+	"used-and-released":        {`takes 10.1.0.6 back from default/node-1-pod-0`, `allocates from 10.1.0.6/32`},
 }
 
 // Goal: a chain of causes leads to the fault, is short, is in order and ends with the law. Method: every exhibit of the
@@ -127,7 +127,7 @@ func TestChainOfStart(t *testing.T) {
 	for _, l := range r.Failure.Chain {
 		fmt.Fprintf(&text, "%d %s\n", l.Event, l.Text)
 	}
-	for _, want := range []string{"first otherwise than in the run of this scenario and seed that passed", "the run goes on like this: ", fmt.Sprintf("\n%d law ", far)} {
+	for _, want := range []string{"first difference from the passing run of this scenario and seed", "the run continues like this: ", fmt.Sprintf("\n%d law ", far)} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("want %q in\n%s", want, text.String())
 		}
@@ -172,7 +172,7 @@ func TestKept(t *testing.T) {
 		t.Fatal(r.Failure, err)
 	}
 	if !slices.ContainsFunc(r.Failure.Chain, func(l result.Link) bool {
-		return strings.Contains(l.Text, "first otherwise than in the run of this scenario and seed that passed")
+		return strings.Contains(l.Text, "first difference from the passing run of this scenario and seed")
 	}) {
 		t.Errorf("%+v", r.Failure.Chain)
 	}

@@ -10,24 +10,24 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// lingerTime is how long a lab waits after its end for programs that stir though they said that all is done, by the
+// soakTime is how long a lab waits after its end for programs that stir though they said that all is done, by the
 // clock on the wall. An agent that tries something again does so after a second.
-const lingerTime = 3 * time.Second
+const soakTime = 3 * time.Second
 
-// Linger implements result.Lingerer.
-func (w *World) Linger(ctx context.Context) (stirred bool, err error) {
-	return w.LingerFor(ctx, w.Snapshot, func(ctx context.Context) (fact.Snapshot, error) { return w.look(ctx, true) })
+// Soak lets time pass after the end of a run, for package result.
+func (w *World) Soak(ctx context.Context) (stirred bool, err error) {
+	return w.SoakFor(ctx, w.Snapshot, func(ctx context.Context) (fact.Snapshot, error) { return w.look(ctx, true) })
 }
 
-// LingerFor waits at the end of a run and tells what nodes' VPPs and Linux hold otherwise afterwards, by a snapshot
+// SoakFor waits at the end of a run and tells what nodes' VPPs and Linux hold otherwise afterwards, by a snapshot
 // from quiet and a later one from look. Where the first is not of a cluster at rest, nothing is told.
-func (d *Drive) LingerFor(ctx context.Context, quiet, look func(context.Context) (fact.Snapshot, error)) (stirred bool, err error) {
+func (d *Drive) SoakFor(ctx context.Context, quiet, look func(context.Context) (fact.Snapshot, error)) (stirred bool, err error) {
 	before, err := quiet(ctx)
 	if err != nil || !before.Settled {
 		return true, err
 	}
 	d.Record.Tell(fact.Fact{What: fact.Quiet{}}, "everything is healed and quiet")
-	end := time.Now().Add(lingerTime)
+	end := time.Now().Add(soakTime)
 	for time.Now().Before(end) {
 		if err := d.Pump(ctx, d.clock()); err != nil {
 			return true, err

@@ -9,19 +9,19 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// idleTime is longer than the remaining work of a cluster without faults: an ipamd that was throttled asks EC2 again
+// soakTime is longer than what a cluster without faults still owes takes: an ipamd that was throttled asks EC2 again
 // within five minutes, and then gives back at intervals of half a minute.
-const idleTime = 8 * time.Minute
+const soakTime = 8 * time.Minute
 
-// Linger implements result.Lingerer.
-func (w *World) Linger(ctx context.Context) (stirred bool, err error) {
+// Soak lets time pass after the end of a run, for package result.
+func (w *World) Soak(ctx context.Context) (stirred bool, err error) {
 	for _, m := range w.order {
-		m.recordUntil = w.eng.Now() + idleTime // each write is a fact
+		m.recordUntil = w.eng.Now() + soakTime // each write is a fact
 	}
 	w.emit(fact.Fact{What: fact.Quiet{}})
 	before := w.stirs
-	err = w.Advance(ctx, w.eng.Now()+idleTime)
-	w.idled = true
+	err = w.Advance(ctx, w.eng.Now()+soakTime)
+	w.soaked = true
 	return w.stirs != before, err
 }
 
