@@ -7,7 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
-// section is what a configuration says for one system of its own; at points to a struct of the type of its Section, and nothing changes it.
+// section is what a configuration says for one system of its own; at points to a struct of the type of its Section. Copies
+// of the configuration share it: see Unshare.
 type section struct {
 	of *AddressSystem
 	at any
@@ -17,9 +18,24 @@ func (r *AddressSystem) section() section {
 	if r.Section == nil {
 		return section{of: r}
 	}
-	at := reflect.New(reflect.TypeOf(r.Section))
-	at.Elem().Set(reflect.ValueOf(r.Section))
-	return section{r, at.Interface()}
+	return section{r, copied(reflect.ValueOf(r.Section))}
+}
+
+// copied is a pointer to a struct of its own with what v has.
+func copied(v reflect.Value) any {
+	at := reflect.New(v.Type())
+	at.Elem().Set(v)
+	return at.Interface()
+}
+
+// Unshare gives c sections that no copy of it has: its Members may be set.
+func (c *IPAM) Unshare() {
+	c.own = slices.Clone(c.own)
+	for i, s := range c.own {
+		if s.at != nil {
+			c.own[i].at = copied(reflect.ValueOf(s.at).Elem())
+		}
+	}
 }
 
 // SectionOf is what a configuration says in the section of type T; the defaults where it says nothing.

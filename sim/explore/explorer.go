@@ -42,6 +42,7 @@ func copyOf(s *scenarios.Scenario) *scenarios.Scenario {
 	c.Faults.Nodes = slices.Clone(s.Faults.Nodes)
 	c.Faults.Inject = slices.Clone(s.Faults.Inject)
 	c.Workload.Rows = slices.Clone(s.Workload.Rows)
+	c.Config.IPAM.Unshare()
 	return &c
 }
 

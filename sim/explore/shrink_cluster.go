@@ -77,9 +77,10 @@ func (k *shrinker) usualConfig() {
 			k.fewerElements(func(s *scenarios.Scenario) reflect.Value { return config(s).Field(i) })
 			continue
 		}
-		for j := range from.NumField() {
-			if !reflect.DeepEqual(config(k.best).Field(i).Field(j).Interface(), from.Field(j).Interface()) {
-				k.change(func(s *scenarios.Scenario) { config(s).Field(i).Field(j).Set(from.Field(j)) })
+		for j, m := range scenarios.Members(from) {
+			of := func(s *scenarios.Scenario) reflect.Value { return scenarios.Members(config(s).Field(i))[j].Value }
+			if !reflect.DeepEqual(of(k.best).Interface(), m.Value.Interface()) {
+				k.change(func(s *scenarios.Scenario) { of(s).Set(m.Value) })
 			}
 		}
 	}

@@ -438,3 +438,24 @@ timeline:
 		}
 	}
 }
+
+// Goal: settings of a system's own section are kept where they matter, and those beside it go back to their defaults.
+// Method: a law against one setting of Calico's.
+func TestShrinkSections(t *testing.T) {
+	s := parse(t, "name: strict\ntopology: {nodes: 2, podsPerNode: 2}\n"+
+		"config: {ipam: {system: calico, podSubnetOneNodePrefixLen: 28, calico: {strictAffinity: true}}}\n")
+	c := shrunk(t, func() fact.Law {
+		return watched(func() watcher {
+			return func(f fact.Fact) string {
+				if x, ok := f.What.(fact.Configured); ok && scenarios.SectionOf[scenarios.CalicoIPAM](x.Config.IPAM).StrictAffinity {
+					return "affinity is strict"
+				}
+				return ""
+			}
+		})
+	}, s)
+	ipam := c.Scenario.Config.IPAM
+	if !scenarios.SectionOf[scenarios.CalicoIPAM](ipam).StrictAffinity || ipam.System != scenarios.Calico || ipam.PodSubnetOneNodePrefixLen != 0 {
+		t.Errorf("%s", c.Scenario.Marshal())
+	}
+}
