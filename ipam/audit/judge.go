@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// severity says how bad a finding is.
-type severity string
+// Severity says how bad a finding is.
+type Severity string
 
 // Severities. Errors break traffic now or as soon as a pod comes; warnings will.
 const (
-	Error   severity = "error"
-	warning severity = "warning"
+	Error   Severity = "error"
+	Warning Severity = "warning"
 )
 
 // Laws that findings are of.
@@ -37,7 +37,7 @@ func Laws() []string {
 // Finding is one thing that is wrong.
 type Finding struct {
 	Law      string   `json:"law"`
-	Severity severity `json:"severity"`
+	Severity Severity `json:"severity"`
 	// Subject is what it is about: an address, a range, a node.
 	Subject string `json:"subject"`
 	Text    string `json:"text"`
@@ -104,7 +104,7 @@ func Judge(o *Objects) Report {
 	return j.Report
 }
 
-func (j *judge) find(law string, s severity, subject any, format string, args ...any) {
+func (j *judge) find(law string, s Severity, subject any, format string, args ...any) {
 	j.Findings = append(j.Findings, Finding{Law: law, Severity: s, Subject: fmt.Sprint(subject), Text: fmt.Sprintf(format, args...)})
 }
 
@@ -199,7 +199,7 @@ func (j *judge) overlaps() {
 		if len(j.nodes) > 0 {
 			j.Judged[LawGone]++
 			if _, there := j.nodes[r.node]; !there {
-				j.find(LawGone, warning, r.prefix, "%s gives it to node %s, which does not exist", r.by, r.node)
+				j.find(LawGone, Warning, r.prefix, "%s gives it to node %s, which does not exist", r.by, r.node)
 			}
 		}
 	}
@@ -258,9 +258,9 @@ func (j *judge) leaks() {
 		j.Judged[LawLeak]++
 		switch p, there := j.byName[u.namespace+"/"+u.pod]; {
 		case !there:
-			j.find(LawLeak, warning, u.addr, "%s has it for pod %s/%s, which does not run", u.by, u.namespace, u.pod)
+			j.find(LawLeak, Warning, u.addr, "%s has it for pod %s/%s, which does not run", u.by, u.namespace, u.pod)
 		case len(p.addrs) > 0 && !slices.Contains(p.addrs, u.addr):
-			j.find(LawLeak, warning, u.addr, "%s has it for pod %s, which has %s", u.by, p, join(p.addrs))
+			j.find(LawLeak, Warning, u.addr, "%s has it for pod %s, which has %s", u.by, p, join(p.addrs))
 		}
 	}
 }
@@ -290,7 +290,7 @@ func (j *judge) exhaustion() {
 						have++
 					}
 				}
-				j.find(LawExhaustion, warning, n.name, "its kubelet takes %d pods, and %s has addresses for %d; %d pods have one now", n.maxPods, join(j.of(n.name)), room, have)
+				j.find(LawExhaustion, Warning, n.name, "its kubelet takes %d pods, and %s has addresses for %d; %d pods have one now", n.maxPods, join(j.of(n.name)), room, have)
 			}
 		}
 	}

@@ -20,8 +20,8 @@ type Block struct {
 	Free []int
 }
 
-// newBlock returns a block whose addresses are all free.
-func newBlock(cidr netip.Prefix, affinity string) Block {
+// NewBlock returns a block whose addresses are all free.
+func NewBlock(cidr netip.Prefix, affinity string) Block {
 	cidr = space.Normal(cidr)
 	b := Block{CIDR: cidr, Affinity: affinity, Hosts: make([]string, space.Count(cidr))}
 	for i := range b.Hosts {

@@ -86,7 +86,7 @@ func (c *cluster) assign(rt *rapid.T, host string, n int) {
 			}
 		}
 		borrow := !c.pools.Strict && slices.ContainsFunc(c.list, func(b Block) bool { return !b.full() })
-		if !errors.Is(err, errNoAddress) || borrow || own < c.pools.MaxBlocks && len(c.list) < blocks {
+		if !errors.Is(err, ErrNoAddress) || borrow || own < c.pools.MaxBlocks && len(c.list) < blocks {
 			rt.Fatalf("%s: %v", host, err)
 		}
 		return
@@ -95,7 +95,7 @@ func (c *cluster) assign(rt *rapid.T, host string, n int) {
 	if i := slices.IndexFunc(c.list, func(x Block) bool { return x.CIDR == b.CIDR }); i >= 0 {
 		before = c.list[i]
 	} else {
-		before = newBlock(b.CIDR, host)
+		before = NewBlock(b.CIDR, host)
 	}
 	if c.pools.Strict && b.Affinity != host {
 		rt.Fatalf("%s borrows of %s", host, b.Affinity)
@@ -176,7 +176,7 @@ func TestTend(t *testing.T) {
 		{mine, "", false, 0, "a", "", false},
 		{foreign, "a", true, 0, "", "", true},
 	} {
-		b := newBlock(s.cidr, s.affinity)
+		b := NewBlock(s.cidr, s.affinity)
 		if s.used != "" {
 			b = b.assign(s.used, 1)
 		}
@@ -199,7 +199,7 @@ func TestNode(t *testing.T) {
 	owner := func(id string) ipam.Owner { return ipam.Owner{Network: "k8s", ContainerID: id, IfName: "eth0"} }
 	for i, want := range []string{"10.1.0.9", "10.1.0.0"} {
 		l, _, err := n.Allocate(now, owner(fmt.Sprint(i)), ipam.Want{})
-		if err != nil || l.Addr.String() != want || l.Gateway != gateway {
+		if err != nil || l.Addr.String() != want || l.Gateway != Gateway {
 			t.Fatalf("%v %v", l, err)
 		}
 	}

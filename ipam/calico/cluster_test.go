@@ -365,7 +365,7 @@ func (c *clusterSim) rest(t *rapid.T) {
 		if n := m.agent.alloc.Len(); n < m.wants && free > 0 && !c.pools.Strict {
 			t.Fatalf("%s has %d pods of %d beside %d free addresses", m.name, n, m.wants, free)
 		}
-		if n := len(m.agent.alloc.Blocks()); n > max(m.wants, leastKept) {
+		if n := len(m.agent.alloc.Blocks()); n > max(m.wants, LeastKept) {
 			t.Fatalf("%s has %d addresses for %d pods", m.name, n, m.wants)
 		}
 	}

@@ -24,9 +24,9 @@ const (
 	conflictTime = 20 * time.Millisecond
 )
 
-// leastKept is what a host has without pods: to an agent, that it has nothing is a word that has not come yet.
+// LeastKept is what a host has without pods: to an agent, that it has nothing is a word that has not come yet.
 // Upstream, it is the node's tunnel address.
-const leastKept = 1
+const LeastKept = 1
 
 // Host is Calico's IPAM on one node, for one life of its agent, as a pure state machine: for each pod that comes it
 // assigns the node an address, and gives it back when the pod has gone.

@@ -50,7 +50,7 @@ func (h *Host) look() {
 // balance chooses what goes back, and says how many addresses are lacking. What the agent has not taken for barredTime
 // does not count while pods wait, as another node's record bars it; a node does not go on collecting such.
 func (h *Host) balance() (lacking int) {
-	needed := max(h.alloc.Len()+len(h.coming), leastKept)
+	needed := max(h.alloc.Len()+len(h.coming), LeastKept)
 	used := h.used()
 	have, barred := 0, 0
 	var idle []netip.Prefix

@@ -8,8 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// gateway is what Calico's pods use, whatever their block: an address of no pool, answered by the host for all of them.
-var gateway = netip.MustParseAddr("169.254.1.1")
+// Gateway is what Calico's pods use, whatever their block: an address of no pool, answered by the host for all of them.
+var Gateway = netip.MustParseAddr("169.254.1.1")
 
 // Node is the allocator of one host's agent: its blocks are the single addresses that the host was assigned, in that
 // order. It is not safe for concurrent use.
@@ -27,10 +27,10 @@ type system struct{}
 
 // Gateway implements ipam.System.
 func (system) Gateway(prefix netip.Prefix) (netip.Addr, error) {
-	if prefix.Contains(gateway) {
-		return netip.Addr{}, errors.New("contains the gateway " + gateway.String())
+	if prefix.Contains(Gateway) {
+		return netip.Addr{}, errors.New("contains the gateway " + Gateway.String())
 	}
-	return gateway, nil
+	return Gateway, nil
 }
 
 // Own implements ipam.System: every address is for a pod.

@@ -19,8 +19,8 @@ const (
 	DefaultGrace     = 15 * time.Minute
 )
 
-// errNoAddress: no block gives the host an address.
-var errNoAddress = errors.New("no block has a free address for the host")
+// ErrNoAddress: no block gives the host an address.
+var ErrNoAddress = errors.New("no block has a free address for the host")
 
 // Pools is what blocks are cut from, and how.
 type Pools struct {
@@ -49,7 +49,7 @@ func (p Pools) Assign(blocks []Block, host string, n int) (Block, error) {
 	}
 	if mine < p.MaxBlocks {
 		if cidr, ok := p.unclaimed(blocks, host); ok {
-			return newBlock(cidr, host).assign(host, n), nil
+			return NewBlock(cidr, host).assign(host, n), nil
 		}
 	}
 	if !p.Strict && len(blocks) > 0 {
@@ -61,7 +61,7 @@ func (p Pools) Assign(blocks []Block, host string, n int) (Block, error) {
 			}
 		}
 	}
-	return Block{}, fmt.Errorf("%s, %d blocks of its own, %d in all: %w", host, mine, len(blocks), errNoAddress)
+	return Block{}, fmt.Errorf("%s, %d blocks of its own, %d in all: %w", host, mine, len(blocks), ErrNoAddress)
 }
 
 // gives reports whether a block is of a range.

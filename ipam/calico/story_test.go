@@ -182,7 +182,7 @@ func (s *story) stored(input string) (list []Stored) {
 			continue
 		}
 		plain := func(w string) string { return strings.Trim(w, "-") }
-		b := newBlock(netip.MustParsePrefix(words[0]), plain(words[3]))
+		b := NewBlock(netip.MustParsePrefix(words[0]), plain(words[3]))
 		for i, host := range words[4:] {
 			b.Hosts[i] = plain(host)
 		}

@@ -35,9 +35,9 @@ type Machine interface {
 	Step(now time.Time, ev Event) []Effect
 }
 
-// cidrAllocator is upstream's view of RangeAllocator and CloudAllocator, for callers who know a node's fate themselves;
+// CIDRAllocator is upstream's view of RangeAllocator and CloudAllocator, for callers who know a node's fate themselves;
 // a driver needs no more than a Machine.
-type cidrAllocator interface {
+type CIDRAllocator interface {
 	Machine
 	// AllocateOrOccupyCIDR is Step of a node that was added or changed, without running. An error says what is wrong with
 	// the node, or that no block is free; nothing has to be done about it. A nil node is success.
@@ -56,7 +56,7 @@ const CloudProviderGCE CloudProvider = "gce"
 // New returns a controller of a type, which lists the nodes before anything else. Of params the IPAMFrom types use the
 // first range and ServiceCIDR, CloudAllocator the Picker alone; cloud does not matter to RangeAllocator.
 func New(kind CIDRAllocatorType, params CIDRAllocatorParams, cloud CloudProvider) (Machine, error) {
-	mode := syncFromCluster
+	mode := SyncFromCluster
 	switch kind {
 	case RangeAllocatorType:
 		r, err := newRangeAllocator(params)
@@ -66,13 +66,13 @@ func New(kind CIDRAllocatorType, params CIDRAllocatorParams, cloud CloudProvider
 		r.start.wanted = true
 		return r, nil
 	case CloudAllocatorType:
-		c, err := newCloudCIDRAllocator(cloud, params.Picker)
+		c, err := NewCloudCIDRAllocator(cloud, params.Picker)
 		if err != nil {
 			return nil, err
 		}
 		return c, nil
 	case IPAMFromCloudAllocatorType:
-		mode = syncFromCloud
+		mode = SyncFromCloud
 	case IPAMFromClusterAllocatorType:
 	default:
 		//lint:ignore ST1005 the text is upstream's

@@ -45,10 +45,10 @@ const (
 	stepCondition
 )
 
-var _ cidrAllocator = (*CloudAllocator)(nil)
+var _ CIDRAllocator = (*CloudAllocator)(nil)
 
-// newCloudCIDRAllocator returns an allocator without nodes. It needs no list: it keeps no blocks that could collide.
-func newCloudCIDRAllocator(cloud CloudProvider, p Picker) (*CloudAllocator, error) {
+// NewCloudCIDRAllocator returns an allocator without nodes. It needs no list: it keeps no blocks that could collide.
+func NewCloudCIDRAllocator(cloud CloudProvider, p Picker) (*CloudAllocator, error) {
 	if cloud != CloudProviderGCE {
 		return nil, fmt.Errorf("cloudCIDRAllocator does not support %s provider", cloud)
 	}

@@ -17,16 +17,16 @@ type NodeSyncMode string
 
 // Modes of a Controller.
 const (
-	// syncFromCloud takes CIDRs from the cloud into the cluster.
-	syncFromCloud NodeSyncMode = "SyncFromCloud"
-	// syncFromCluster takes CIDRs from the cluster into the cloud, and allocates them.
-	syncFromCluster NodeSyncMode = "SyncFromCluster"
+	// SyncFromCloud takes CIDRs from the cloud into the cluster.
+	SyncFromCloud NodeSyncMode = "SyncFromCloud"
+	// SyncFromCluster takes CIDRs from the cluster into the cloud, and allocates them.
+	SyncFromCluster NodeSyncMode = "SyncFromCluster"
 )
 
 // Upstream's times of the controller.
 const (
 	DefaultResync       = 30 * time.Second
-	defaultMaxBackoff   = 10 * time.Second
+	DefaultMaxBackoff   = 10 * time.Second
 	DefaultInitialRetry = 250 * time.Millisecond
 )
 
@@ -66,7 +66,7 @@ type Controller struct {
 
 // NewController returns a controller that knows no node and asks for no list: its driver tells it all of them.
 func NewController(cfg Config, cloud CloudProvider, clusterCIDR, serviceCIDR netip.Prefix, nodeCIDRMaskSize int) (*Controller, error) {
-	if cfg.Mode != syncFromCloud && cfg.Mode != syncFromCluster {
+	if cfg.Mode != SyncFromCloud && cfg.Mode != SyncFromCluster {
 		return nil, fmt.Errorf("invalid IPAM controller mode %q", cfg.Mode)
 	}
 	if cloud != CloudProviderGCE {
@@ -84,7 +84,7 @@ func NewController(cfg Config, cloud CloudProvider, clusterCIDR, serviceCIDR net
 	for _, d := range [...]struct {
 		own      *time.Duration
 		standard time.Duration
-	}{{&cfg.Resync, DefaultResync}, {&cfg.MaxBackoff, defaultMaxBackoff}, {&cfg.InitialRetry, DefaultInitialRetry}} {
+	}{{&cfg.Resync, DefaultResync}, {&cfg.MaxBackoff, DefaultMaxBackoff}, {&cfg.InitialRetry, DefaultInitialRetry}} {
 		if *d.own < 0 {
 			return nil, errors.New("times of the IPAM controller must not be negative")
 		}
@@ -162,7 +162,7 @@ func (c *Controller) begin(nodes []KubeNode) {
 	c.start.wanted = false
 	for i := range nodes {
 		n := c.add(&nodes[i])
-		if c.cfg.Mode == syncFromCluster && len(n.node.cidrTexts()) == 0 {
+		if c.cfg.Mode == SyncFromCluster && len(n.node.cidrTexts()) == 0 {
 			n.unsurveyed = true
 			c.unsurveyed++
 		}

@@ -35,10 +35,10 @@ type ConditionStatus string
 
 // Statuses of a node condition. The zero ConditionStatus is absence.
 const (
-	conditionAbsent  ConditionStatus = ""
-	conditionTrue    ConditionStatus = "True"
+	ConditionAbsent  ConditionStatus = ""
+	ConditionTrue    ConditionStatus = "True"
 	ConditionFalse   ConditionStatus = "False"
-	conditionUnknown ConditionStatus = "Unknown"
+	ConditionUnknown ConditionStatus = "Unknown"
 )
 
 func (n *KubeNode) uid() string {

@@ -23,8 +23,8 @@ type NodeConfig struct {
 
 // Pools of a Node for Want.Pool. The default, "" or "default", is the family of the first active block.
 const (
-	poolIPv4 = ipam.PoolIPv4
-	poolIPv6 = ipam.PoolIPv6
+	PoolIPv4 = ipam.PoolIPv4
+	PoolIPv6 = ipam.PoolIPv6
 )
 
 // Node gives out the pod addresses of one node, whose pod CIDRs are its blocks: as the CNI plugin host-local, it goes
@@ -48,7 +48,7 @@ var _ ipam.DualStack = (*Node)(nil)
 // FreeIn implements ipam.DualStack.
 func (n *Node) FreeIn(now time.Time, pool string) int {
 	f := 0
-	if pool == poolIPv6 {
+	if pool == PoolIPv6 {
 		f = 1
 	}
 	_, free := n.families[f].Capacity(now)
@@ -83,8 +83,8 @@ func (n *Node) Allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Lease, [
 	held, holds := n.Lease(o)
 	f := 0
 	switch w.Pool {
-	case poolIPv4:
-	case poolIPv6:
+	case PoolIPv4:
+	case PoolIPv6:
 		f = 1
 	case "", "default":
 		if f = n.primary(w); holds {

@@ -53,8 +53,8 @@ func (s *slowNode) allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Leas
 	var want4 bool
 	l, holds := s.leases[o]
 	switch {
-	case w.Pool == poolIPv4 || w.Pool == poolIPv6:
-		want4 = w.Pool == poolIPv4
+	case w.Pool == PoolIPv4 || w.Pool == PoolIPv6:
+		want4 = w.Pool == PoolIPv4
 	case holds:
 		want4 = ipv4(l.Addr)
 	case w.Addr.IsValid():
@@ -262,7 +262,7 @@ func TestNodeAgreesWithItsTwin(t *testing.T) {
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"allocate": func(t *rapid.T) {
-				o, w := owner(t), ipam.Want{Pool: rapid.SampledFrom([]string{"", "", "default", poolIPv4, poolIPv6}).Draw(t, "pool")}
+				o, w := owner(t), ipam.Want{Pool: rapid.SampledFrom([]string{"", "", "default", PoolIPv4, PoolIPv6}).Draw(t, "pool")}
 				if rapid.IntRange(0, 3).Draw(t, "exactly") == 0 {
 					w.Addr = rapid.SampledFrom(nodeBlocks).Draw(t, "near").Addr()
 					for range rapid.IntRange(0, 9).Draw(t, "index") {

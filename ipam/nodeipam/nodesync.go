@@ -10,9 +10,9 @@ import (
 
 // Reasons of a Controller's events, upstream's.
 const (
-	invalidPodCIDREvent = "CloudCIDRAllocatorInvalidPodCIDR"
-	invalidModeEvent    = "CloudCIDRAllocatorInvalidMode"
-	mismatchEvent       = "CloudCIDRAllocatorMismatch"
+	InvalidPodCIDREvent = "CloudCIDRAllocatorInvalidPodCIDR"
+	InvalidModeEvent    = "CloudCIDRAllocatorInvalidMode"
+	MismatchEvent       = "CloudCIDRAllocatorMismatch"
 )
 
 // nodeSync keeps one node's CIDR in cluster and cloud the same. One sync at a time: it reads the alias, compares, and
@@ -158,7 +158,7 @@ func (n *nodeSync) surveyed() {
 // delete forgets the node and releases its block.
 func (n *nodeSync) delete(node *KubeNode) {
 	if _, err := node.parseCIDRs(); err != nil {
-		n.warn(invalidPodCIDREvent, fmt.Sprintf("Node %q has an invalid PodCIDR: %q", node.Name, node.cidrTexts()[0]))
+		n.warn(InvalidPodCIDREvent, fmt.Sprintf("Node %q has an invalid PodCIDR: %q", node.Name, node.cidrTexts()[0]))
 	}
 	n.surveyed()
 	n.gone = true
@@ -199,7 +199,7 @@ func (n *nodeSync) aliases(ev Aliases) {
 	case !alias.IsValid():
 		n.toAlias(cidrs, err)
 	case err != nil || cidrs[0] != alias:
-		n.warn(mismatchEvent, fmt.Sprintf("Node.Spec.PodCIDR != cloud alias (%v != %v)", n.node.cidrTexts()[0], alias))
+		n.warn(MismatchEvent, fmt.Sprintf("Node.Spec.PodCIDR != cloud alias (%v != %v)", n.node.cidrTexts()[0], alias))
 		n.done(nil)
 	default:
 		n.done(n.claim(alias))
@@ -208,13 +208,13 @@ func (n *nodeSync) aliases(ev Aliases) {
 
 // refuse ends a sync that the mode does not allow.
 func (n *nodeSync) refuse(what, who string) {
-	n.warn(invalidModeEvent, fmt.Sprintf("Cannot %s in mode %q", what, n.c.cfg.Mode))
+	n.warn(InvalidModeEvent, fmt.Sprintf("Cannot %s in mode %q", what, n.c.cfg.Mode))
 	n.done(fmt.Errorf("%scannot %s in mode %q", who, what, n.c.cfg.Mode))
 }
 
 // neither: the node has no CIDR anywhere.
 func (n *nodeSync) neither() {
-	if n.c.cfg.Mode != syncFromCluster {
+	if n.c.cfg.Mode != SyncFromCluster {
 		n.refuse("allocate CIDRS", "controller ")
 		return
 	}
@@ -241,7 +241,7 @@ func (n *nodeSync) fromAlias(alias netip.Prefix) {
 	err := n.claim(alias) // in any mode, so that nobody else gets it
 	ours := err == nil && alias.Bits() == n.c.set.NodeMaskSize()
 	switch {
-	case n.c.cfg.Mode != syncFromCloud && !ours:
+	case n.c.cfg.Mode != SyncFromCloud && !ours:
 		n.refuse("sync from cloud", "")
 	case err != nil:
 		n.done(err)
@@ -253,10 +253,10 @@ func (n *nodeSync) fromAlias(alias netip.Prefix) {
 // toAlias: only the cluster knows a CIDR.
 func (n *nodeSync) toAlias(cidrs []netip.Prefix, unreadable error) {
 	switch {
-	case n.c.cfg.Mode != syncFromCluster:
+	case n.c.cfg.Mode != SyncFromCluster:
 		n.refuse("sync to cloud", "")
 	case unreadable != nil:
-		n.warn(invalidPodCIDREvent, fmt.Sprintf("could not parse podCIDR %q", n.node.cidrTexts()[0]))
+		n.warn(InvalidPodCIDREvent, fmt.Sprintf("could not parse podCIDR %q", n.node.cidrTexts()[0]))
 		n.done(unreadable)
 	default:
 		if err := n.claim(cidrs[0]); err != nil {

@@ -51,7 +51,7 @@ type RangeAllocator struct {
 	out     []Effect
 }
 
-var _ cidrAllocator = (*RangeAllocator)(nil)
+var _ CIDRAllocator = (*RangeAllocator)(nil)
 
 // NewCIDRRangeAllocator returns an allocator that knows the existing nodes: their CIDRs are occupied before anything is
 // allocated. nodes must be a consistent list, read after any predecessor made its last request. Nodes without CIDRs are

@@ -9,32 +9,32 @@ import (
 )
 
 // Selector chooses nodes by their labels: every Requirement must hold. The zero Selector chooses every node.
-type Selector struct{ requirements []requirement }
+type Selector struct{ requirements []Requirement }
 
-// operator relates a label to values.
-type operator string
+// Operator relates a label to values.
+type Operator string
 
 // Operators of node selectors, named as in the Kubernetes API.
 const (
-	in           operator = "In"
-	notIn        operator = "NotIn"
-	exists       operator = "Exists"
-	doesNotExist operator = "DoesNotExist"
-	// gt and Lt compare integers; a label that is none never matches.
-	gt operator = "Gt"
-	lt operator = "Lt"
+	In           Operator = "In"
+	NotIn        Operator = "NotIn"
+	Exists       Operator = "Exists"
+	DoesNotExist Operator = "DoesNotExist"
+	// Gt and Lt compare integers; a label that is none never matches.
+	Gt Operator = "Gt"
+	Lt Operator = "Lt"
 )
 
-// requirement is one condition on one label. In and NotIn have at least one value, Gt and Lt one integer, the others
+// Requirement is one condition on one label. In and NotIn have at least one value, Gt and Lt one integer, the others
 // none.
-type requirement struct {
+type Requirement struct {
 	Key      string
-	Operator operator
+	Operator Operator
 	Values   []string
 }
 
-// newSelector checks the requirements and brings them into canonical order: by key, operator and values.
-func newSelector(requirements ...requirement) (Selector, error) {
+// NewSelector checks the requirements and brings them into canonical order: by key, operator and values.
+func NewSelector(requirements ...Requirement) (Selector, error) {
 	var s Selector
 	for _, r := range requirements {
 		if err := r.check(); err != nil {
@@ -43,16 +43,16 @@ func newSelector(requirements ...requirement) (Selector, error) {
 		r.Values = slices.Compact(slices.Sorted(slices.Values(r.Values)))
 		s.requirements = append(s.requirements, r)
 	}
-	slices.SortFunc(s.requirements, func(a, b requirement) int {
+	slices.SortFunc(s.requirements, func(a, b Requirement) int {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Operator, b.Operator), slices.Compare(a.Values, b.Values))
 	})
-	s.requirements = slices.CompactFunc(s.requirements, func(a, b requirement) bool {
+	s.requirements = slices.CompactFunc(s.requirements, func(a, b Requirement) bool {
 		return a.Key == b.Key && a.Operator == b.Operator && slices.Equal(a.Values, b.Values)
 	})
 	return s, nil
 }
 
-func (r requirement) check() error {
+func (r Requirement) check() error {
 	if r.Key == "" || !isLabel(r.Key) {
 		return fmt.Errorf("label key %q is not valid", r.Key)
 	}
@@ -60,20 +60,20 @@ func (r requirement) check() error {
 		return fmt.Errorf("label key %q would read as an operator", r.Key)
 	}
 	for _, v := range r.Values {
-		if integer := r.Operator == gt || r.Operator == lt; !integer && (!isLabel(v) || strings.Contains(v, "/")) {
+		if integer := r.Operator == Gt || r.Operator == Lt; !integer && (!isLabel(v) || strings.Contains(v, "/")) {
 			return fmt.Errorf("label %s: value %q is not valid", r.Key, v)
 		}
 	}
 	switch r.Operator {
-	case in, notIn:
+	case In, NotIn:
 		if len(r.Values) == 0 {
 			return fmt.Errorf("label %s: operator %s needs values", r.Key, r.Operator)
 		}
-	case exists, doesNotExist:
+	case Exists, DoesNotExist:
 		if len(r.Values) > 0 {
 			return fmt.Errorf("label %s: operator %s takes no values", r.Key, r.Operator)
 		}
-	case gt, lt:
+	case Gt, Lt:
 		if len(r.Values) != 1 {
 			return fmt.Errorf("label %s: operator %s takes one value", r.Key, r.Operator)
 		}
@@ -110,21 +110,21 @@ func (s Selector) String() string {
 }
 
 // String is the requirement in kubectl's notation.
-func (r requirement) String() string {
+func (r Requirement) String() string {
 	switch {
-	case r.Operator == exists:
+	case r.Operator == Exists:
 		return r.Key
-	case r.Operator == doesNotExist:
+	case r.Operator == DoesNotExist:
 		return "!" + r.Key
-	case r.Operator == gt:
+	case r.Operator == Gt:
 		return r.Key + ">" + r.Values[0]
-	case r.Operator == lt:
+	case r.Operator == Lt:
 		return r.Key + "<" + r.Values[0]
-	case len(r.Values) > 1 && r.Operator == in:
+	case len(r.Values) > 1 && r.Operator == In:
 		return r.Key + " in (" + strings.Join(r.Values, ",") + ")"
 	case len(r.Values) > 1:
 		return r.Key + " notin (" + strings.Join(r.Values, ",") + ")"
-	case r.Operator == in:
+	case r.Operator == In:
 		return r.Key + "=" + r.Values[0]
 	}
 	return r.Key + "!=" + r.Values[0]
@@ -133,7 +133,7 @@ func (r requirement) String() string {
 // ParseSelector reads kubectl's notation: "a=b", "a==b", "a!=b", "a in (b,c)", "a notin (b,c)", "a", "!a", "a>1",
 // "a<1", joined by commas. Empty text is the zero Selector.
 func ParseSelector(text string) (Selector, error) {
-	var list []requirement
+	var list []Requirement
 	for rest := strings.TrimSpace(text); rest != ""; {
 		var part string
 		part, rest = cutPart(rest)
@@ -143,7 +143,7 @@ func ParseSelector(text string) (Selector, error) {
 		}
 		list = append(list, r)
 	}
-	s, err := newSelector(list...)
+	s, err := NewSelector(list...)
 	if err != nil {
 		return Selector{}, fmt.Errorf("selector %q: %w", text, err)
 	}
@@ -168,35 +168,35 @@ func cutPart(text string) (part, rest string) {
 	return text, ""
 }
 
-func parseRequirement(part string) (requirement, error) {
+func parseRequirement(part string) (Requirement, error) {
 	part = strings.TrimSpace(part)
 	if key, ok := strings.CutPrefix(part, "!"); ok && !strings.ContainsAny(key, "=<>() ") {
-		return requirement{Key: key, Operator: doesNotExist}, nil
+		return Requirement{Key: key, Operator: DoesNotExist}, nil
 	}
 	for _, sign := range [...]struct {
 		text string
-		op   operator
-	}{{"!=", notIn}, {"==", in}, {"=", in}, {">", gt}, {"<", lt}} {
+		op   Operator
+	}{{"!=", NotIn}, {"==", In}, {"=", In}, {">", Gt}, {"<", Lt}} {
 		if key, value, ok := strings.Cut(part, sign.text); ok {
-			return requirement{strings.TrimSpace(key), sign.op, []string{strings.TrimSpace(value)}}, nil
+			return Requirement{strings.TrimSpace(key), sign.op, []string{strings.TrimSpace(value)}}, nil
 		}
 	}
 	if body, ok := strings.CutSuffix(part, ")"); ok {
 		head, list, _ := strings.Cut(body, "(")
 		words := strings.Fields(head)
 		if len(words) != 2 || words[1] != "in" && words[1] != "notin" {
-			return requirement{}, fmt.Errorf("%q: want key in (values)", part)
+			return Requirement{}, fmt.Errorf("%q: want key in (values)", part)
 		}
-		r := requirement{Key: words[0], Operator: in}
+		r := Requirement{Key: words[0], Operator: In}
 		if words[1] == "notin" {
-			r.Operator = notIn
+			r.Operator = NotIn
 		}
 		for _, v := range strings.Split(list, ",") {
 			r.Values = append(r.Values, strings.TrimSpace(v))
 		}
 		return r, nil
 	}
-	return requirement{Key: part, Operator: exists}, nil
+	return Requirement{Key: part, Operator: Exists}, nil
 }
 
 // Matches reports whether every requirement holds, and how many there are: upstream's count of matching labels.
@@ -209,16 +209,16 @@ func (s Selector) Matches(labels map[string]string) (count int, ok bool) {
 	return len(s.requirements), true
 }
 
-func (r requirement) matches(labels map[string]string) bool {
+func (r Requirement) matches(labels map[string]string) bool {
 	value, has := labels[r.Key]
 	switch r.Operator {
-	case in:
+	case In:
 		return has && slices.Contains(r.Values, value)
-	case notIn:
+	case NotIn:
 		return !has || !slices.Contains(r.Values, value)
-	case exists:
+	case Exists:
 		return has
-	case doesNotExist:
+	case DoesNotExist:
 		return !has
 	}
 	have, err := strconv.ParseInt(value, 10, 64)
@@ -226,7 +226,7 @@ func (r requirement) matches(labels map[string]string) bool {
 	if !has || err != nil || bad != nil {
 		return false
 	}
-	if r.Operator == gt {
+	if r.Operator == Gt {
 		return have > limit
 	}
 	return have < limit

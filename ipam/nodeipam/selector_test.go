@@ -50,11 +50,11 @@ func TestSelectorRefuses(t *testing.T) {
 			t.Errorf("%q reads as %q", text, s)
 		}
 	}
-	if _, err := newSelector(requirement{Key: "zone", Operator: "Like", Values: []string{"a"}}); err == nil {
+	if _, err := NewSelector(Requirement{Key: "zone", Operator: "Like", Values: []string{"a"}}); err == nil {
 		t.Error("an unknown operator")
 	}
-	for _, r := range []requirement{{Key: "a", Operator: in}, {Key: "a", Operator: exists, Values: []string{"b"}}, {Key: "a", Operator: gt}} {
-		if _, err := newSelector(r); err == nil {
+	for _, r := range []Requirement{{Key: "a", Operator: In}, {Key: "a", Operator: Exists, Values: []string{"b"}}, {Key: "a", Operator: Gt}} {
+		if _, err := NewSelector(r); err == nil {
 			t.Errorf("%v", r)
 		}
 	}

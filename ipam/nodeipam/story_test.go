@@ -122,11 +122,11 @@ func (s *story) command(t *testing.T, d *datadriven.TestData) string {
 	case "range-delete":
 		effects = s.ctl.Step(s.now, ClusterCIDRDeleted{name})
 	case "release":
-		err = s.ctl.(cidrAllocator).ReleaseCIDR(&node)
-		effects = s.ctl.(cidrAllocator).Run(s.now)
+		err = s.ctl.(CIDRAllocator).ReleaseCIDR(&node)
+		effects = s.ctl.(CIDRAllocator).Run(s.now)
 	case "allocate":
-		err = s.ctl.(cidrAllocator).AllocateOrOccupyCIDR(&node)
-		effects = s.ctl.(cidrAllocator).Run(s.now)
+		err = s.ctl.(CIDRAllocator).AllocateOrOccupyCIDR(&node)
+		effects = s.ctl.(CIDRAllocator).Run(s.now)
 	case "state":
 		return s.state(name)
 	default:

@@ -62,7 +62,7 @@ func Try(t TB, h *History, fresh func() ipam.NodeAllocator, now time.Time, anoth
 			// most find nothing free
 			_, _, _ = a.Allocate(now, ipam.Owner{Network: "k8s", ContainerID: fmt.Sprint("new-", i), IfName: "eth0"}, ipam.Want{})
 		}
-		disjoint(t, a)
+		Disjoint(t, a)
 	}
 }
 
@@ -90,11 +90,11 @@ func Refused(t TB, a ipam.NodeAllocator, r ipam.Record) {
 	if err := a.Apply(r); err != nil && !slices.Equal(a.Records(), before) {
 		t.Fatalf("%v, but the state %v became %v", err, before, a.Records())
 	}
-	disjoint(t, a)
+	Disjoint(t, a)
 }
 
-// disjoint fails when two owners hold one address, or one holds a block's gateway.
-func disjoint(t TB, a ipam.NodeAllocator) {
+// Disjoint fails when two owners hold one address, or one holds a block's gateway.
+func Disjoint(t TB, a ipam.NodeAllocator) {
 	t.Helper()
 	holder := make(map[netip.Addr]string)
 	for _, b := range a.Blocks() {

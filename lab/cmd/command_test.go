@@ -45,7 +45,7 @@ func TestDoctor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var answer struct{ Worlds, Machine []finding }
+	var answer struct{ Worlds, Machine []Finding }
 	if err := json.Unmarshal([]byte(out), &answer); err != nil {
 		t.Fatal(err)
 	}

@@ -22,8 +22,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
-// finding is one fact about this machine.
-type finding struct {
+// Finding is one fact about this machine.
+type Finding struct {
 	// What is the thing looked for, Found what was seen of it, empty for absent.
 	What  string `json:"what"`
 	Found string `json:"found,omitempty"`
@@ -62,9 +62,9 @@ needs nothing. doctor starts VPP for a moment to read its version and plugins, a
 
 func examine(ctx context.Context, out io.Writer, b Build, format cli.Format) error {
 	machine := examineMachine(ctx)
-	var worlds []finding
+	var worlds []Finding
 	for _, name := range allWorlds {
-		f := finding{What: name, OK: slices.Contains(b.Worlds, name), For: "world " + name}
+		f := Finding{What: name, OK: slices.Contains(b.Worlds, name), For: "world " + name}
 		if f.OK {
 			f.Found = "in this build"
 		}
@@ -73,8 +73,8 @@ func examine(ctx context.Context, out io.Writer, b Build, format cli.Format) err
 	if format == cli.JSON {
 		return json.NewEncoder(out).Encode(struct {
 			Version string    `json:"version"`
-			Worlds  []finding `json:"worlds"`
-			Machine []finding `json:"machine"`
+			Worlds  []Finding `json:"worlds"`
+			Machine []Finding `json:"machine"`
 		}{b.Version, worlds, machine})
 	}
 	fmt.Fprintf(out, "vppdrill %s on %s/%s, %d processors\n\nworlds\n", b.Version, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
@@ -95,12 +95,12 @@ func examine(ctx context.Context, out io.Writer, b Build, format cli.Format) err
 }
 
 // examineMachine looks and changes nothing that stays.
-func examineMachine(ctx context.Context) []finding {
-	root := finding{What: "root", OK: os.Geteuid() == 0, For: "labs: namespaces and interfaces", Fix: "sudo vppdrill doctor"}
+func examineMachine(ctx context.Context) []Finding {
+	root := Finding{What: "root", OK: os.Geteuid() == 0, For: "labs: namespaces and interfaces", Fix: "sudo vppdrill doctor"}
 	if root.OK {
 		root.Found = "yes"
 	}
-	return []finding{
+	return []Finding{
 		root, examineVPP(ctx), examineNetns(ctx), examineNetem(),
 		device("/dev/net/tun", "labs: tap interfaces", "modprobe tun"),
 		device("/dev/vhost-net", "labs: taps of VPP; without it the host is connected by veth", "modprobe vhost_net"),
@@ -116,8 +116,8 @@ func examineMachine(ctx context.Context) []finding {
 // examineTime bounds each look.
 const examineTime = 10 * time.Second
 
-func examineVPP(ctx context.Context) finding {
-	f := finding{What: "VPP", For: "labs: real VPP nodes", Fix: "export " + vppproc.Environment + "=/path/to/vpp   (25.10 or newer, with its af_packet and vxlan plugins)"}
+func examineVPP(ctx context.Context) Finding {
+	f := Finding{What: "VPP", For: "labs: real VPP nodes", Fix: "export " + vppproc.Environment + "=/path/to/vpp   (25.10 or newer, with its af_packet and vxlan plugins)"}
 	path, err := vppproc.Find("")
 	if err != nil {
 		return f
@@ -139,8 +139,8 @@ func examineVPP(ctx context.Context) finding {
 	return f
 }
 
-func examineNetns(ctx context.Context) finding {
-	f := finding{What: "netns", For: "labs: network namespaces", Fix: "sudo vppdrill doctor"}
+func examineNetns(ctx context.Context) Finding {
+	f := Finding{What: "netns", For: "labs: network namespaces", Fix: "sudo vppdrill doctor"}
 	if err := (netns.Backend{}).Check(ctx); err != nil {
 		f.Found = err.Error()
 		return f
@@ -149,16 +149,16 @@ func examineNetns(ctx context.Context) finding {
 	return f
 }
 
-func examineNetem() finding {
-	f := finding{What: "netem", For: "labs: late and lossy wires between nodes", Fix: "modprobe sch_netem"}
+func examineNetem() Finding {
+	f := Finding{What: "netem", For: "labs: late and lossy wires between nodes", Fix: "modprobe sch_netem"}
 	if err := fabric.TryNetem("vd-"); err == nil {
 		f.OK, f.Found = true, "can be made"
 	}
 	return f
 }
 
-func examineHugepages() finding {
-	f := finding{What: "hugepages", For: "fast VPPs; labs need none", Fix: "sysctl vm.nr_hugepages=512"}
+func examineHugepages() Finding {
+	f := Finding{What: "hugepages", For: "fast VPPs; labs need none", Fix: "sysctl vm.nr_hugepages=512"}
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return f
@@ -173,8 +173,8 @@ func examineHugepages() finding {
 }
 
 // examineDocker asks the engine: a socket alone says nothing.
-func examineDocker(ctx context.Context) finding {
-	f := finding{What: "Docker", For: "labs in containers and kind"}
+func examineDocker(ctx context.Context) Finding {
+	f := Finding{What: "Docker", For: "labs in containers and kind"}
 	version, err := lab.Docker(ctx)
 	var none lab.NoDocker
 	switch {
@@ -188,8 +188,8 @@ func examineDocker(ctx context.Context) finding {
 	return f
 }
 
-func program(what, purpose, fix string, names ...string) finding {
-	f := finding{What: what, For: purpose, Fix: fix}
+func program(what, purpose, fix string, names ...string) Finding {
+	f := Finding{What: what, For: purpose, Fix: fix}
 	for _, n := range names {
 		if path, err := exec.LookPath(n); err == nil {
 			f.Found, f.OK = path, true
@@ -199,8 +199,8 @@ func program(what, purpose, fix string, names ...string) finding {
 	return f
 }
 
-func device(path, purpose, fix string) finding {
-	f := finding{What: path, For: purpose, Fix: fix}
+func device(path, purpose, fix string) Finding {
+	f := Finding{What: path, For: purpose, Fix: fix}
 	if _, err := os.Stat(path); err == nil {
 		f.OK, f.Found = true, "there"
 	}

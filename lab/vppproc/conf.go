@@ -43,7 +43,7 @@ const (
 	apiReal       = "api-vpp.sock"
 	CLISocketFile = "cli.sock"
 	ConfFile      = "startup.conf"
-	logFile       = "vpp.log"
+	LogFile       = "vpp.log"
 	OutputFile    = "output.log"
 	PIDFile       = "process"
 )
@@ -77,7 +77,7 @@ func (c Config) render() string {
 	var b strings.Builder
 	in := func(name string) string { return filepath.Join(c.Dir, name) }
 	fmt.Fprintf(&b, "# Written at each start of this lab's VPP.\nunix {\n  nodaemon\n  nosyslog\n  nocolor\n  cli-no-pager\n  runtime-dir %s\n  log %s\n  cli-listen %s\n",
-		c.Dir, in(logFile), in(CLISocketFile))
+		c.Dir, in(LogFile), in(CLISocketFile))
 	if c.Sleep > 0 {
 		fmt.Fprintf(&b, "  poll-sleep-usec %d\n", c.Sleep.Microseconds())
 	}

@@ -183,10 +183,10 @@ func matchesAny(patterns []string, folder string) bool {
 
 // ours turns an import path into a folder of this module.
 func ours(path string) (folder string, ok bool) {
-	if path == module {
+	if path == Module {
 		return ".", true
 	}
-	return strings.CutPrefix(path, module+"/")
+	return strings.CutPrefix(path, Module+"/")
 }
 
 func checkArrows(t *Tree) []Finding {
@@ -305,8 +305,8 @@ func standard(path string) bool {
 }
 
 // folders returns the Go packages' sources by folder, and the folders in order.
-func (t *Tree) folders() (map[string][]source, []string) {
-	by := map[string][]source{}
+func (t *Tree) folders() (map[string][]Source, []string) {
+	by := map[string][]Source{}
 	for _, s := range t.Sources {
 		by[s.Folder()] = append(by[s.Folder()], s)
 	}

@@ -60,7 +60,7 @@ func bannedCalls() Rule {
 	}
 }
 
-func bannedImportsOf(s source) []Finding {
+func bannedImportsOf(s Source) []Finding {
 	var found []Finding
 	for path, pos := range s.Imports {
 		why, banned := bannedImports[path]
@@ -72,7 +72,7 @@ func bannedImportsOf(s source) []Finding {
 }
 
 // bannedSyntaxOf finds go and select statements, clock calls and unseeded randomness.
-func bannedSyntaxOf(s source) []Finding {
+func bannedSyntaxOf(s Source) []Finding {
 	var found []Finding
 	names := localNames(s)
 	ast.Inspect(s.Syntax, func(n ast.Node) bool {
@@ -92,7 +92,7 @@ func bannedSyntaxOf(s source) []Finding {
 }
 
 // bannedName judges one package.Name.
-func bannedName(s source, names map[string]string, n *ast.SelectorExpr) (Finding, bool) {
+func bannedName(s Source, names map[string]string, n *ast.SelectorExpr) (Finding, bool) {
 	id, ok := n.X.(*ast.Ident)
 	if !ok {
 		return Finding{}, false
@@ -111,7 +111,7 @@ func bannedName(s source, names map[string]string, n *ast.SelectorExpr) (Finding
 }
 
 // localNames maps the names under which a file knows its imports to their paths. Dot imports are under ".".
-func localNames(s source) map[string]string {
+func localNames(s Source) map[string]string {
 	names := map[string]string{}
 	for _, spec := range s.Syntax.Imports {
 		path := strings.Trim(spec.Path.Value, "`\"")

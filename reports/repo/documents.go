@@ -29,7 +29,7 @@ func trueNames() Rule {
 					found = append(found, n.page(f)...)
 				}
 				if f.Path == "ARCHITECTURE.md" && n.paths["reports/repo/public.go"] {
-					for _, name := range publicNames() {
+					for _, name := range PublicNames() {
 						if !strings.Contains(string(f.Text), "`"+name+"`") {
 							found = append(found, Finding{Path: f.Path, What: "does not list " + name + ", which reports/repo/public.go does"})
 						}
@@ -95,7 +95,7 @@ func (t *Tree) names() known {
 }
 
 // declare takes in what one file declares at its top.
-func (n known) declare(s source) {
+func (n known) declare(s Source) {
 	add := func(name string) {
 		for _, key := range [...]string{s.Syntax.Name.Name, s.Folder()} {
 			n.declared[key][name] = true
@@ -217,7 +217,7 @@ func (n known) page(f File) (found []Finding) {
 }
 
 // comment judges a package's comment: paths from the root, names of other packages of ours, and where to start.
-func (n known) comment(s source) (found []Finding) {
+func (n known) comment(s Source) (found []Finding) {
 	text := s.Syntax.Doc.Text()
 	tell := func(name, why string) {
 		if why != "" {

@@ -31,7 +31,7 @@ func thinDrivers() Rule {
 					continue
 				}
 				for path := range s.Imports { //vppdrill:unordered findings are sorted
-					words, is := decided[strings.TrimPrefix(path, module+"/")]
+					words, is := decided[strings.TrimPrefix(path, Module+"/")]
 					if is {
 						found = append(found, decisions(s, strings.Fields(words))...)
 					}
@@ -43,7 +43,7 @@ func thinDrivers() Rule {
 }
 
 // decisions finds calls of what has one of these names.
-func decisions(s source, names []string) []Finding {
+func decisions(s Source, names []string) []Finding {
 	var found []Finding
 	ast.Inspect(s.Syntax, func(n ast.Node) bool {
 		call, is := n.(*ast.CallExpr)

@@ -54,7 +54,7 @@ func mapOrder() Rule {
 }
 
 // couldRange reports whether a file that has no types has anything that a map's order could show in.
-func couldRange(s source) bool {
+func couldRange(s Source) bool {
 	could := false
 	for path := range s.Imports {
 		could = could || path == "maps"
@@ -69,7 +69,7 @@ func couldRange(s source) bool {
 }
 
 // mapRangesOf finds ranges and iterators over maps that are neither sorted, order-free nor annotated.
-func mapRangesOf(s source) []Finding {
+func mapRangesOf(s Source) []Finding {
 	var found []Finding
 	names, notes, excused := localNames(s), notesOf(s), map[ast.Node]bool{}
 	ast.Inspect(s.Syntax, func(n ast.Node) bool {
@@ -245,7 +245,7 @@ func sorts(names map[string]string, stmt ast.Stmt, slice string) bool {
 // notes are the annotated lines of a file with their reasons.
 type notes map[int]string
 
-func notesOf(s source) notes {
+func notesOf(s Source) notes {
 	n := notes{}
 	for _, group := range s.Syntax.Comments {
 		for _, c := range group.List {

@@ -56,7 +56,7 @@ func use(t *y.T, g *y.G[any]) { t.A(); t.B(); g.E(); y.F(); y.H[int, int]() }
 // TestUnreachable goal: every function that deadcode prints is a finding, but for generated ones. Method: a report as deadcode
 // prints it.
 func TestUnreachable(t *testing.T) {
-	const report = `[{"Name":"y","Path":"` + module + `/x/y","Funcs":[
+	const report = `[{"Name":"y","Path":"` + Module + `/x/y","Funcs":[
 		{"Name":"T.A","Position":{"File":"x/y/a.go","Line":3,"Col":1},"Generated":false},
 		{"Name":"F","Position":{"File":"x/y/a.go","Line":9,"Col":1},"Generated":false},
 		{"Name":"made","Position":{"File":"x/y/b.go","Line":2,"Col":1},"Generated":true}]}]`

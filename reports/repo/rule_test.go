@@ -17,27 +17,27 @@ func TestRulesCanFail(t *testing.T) {
 		files      map[string]string
 		want       []string
 	}{
-		{"an arrow the wrong way", "arrows", map[string]string{"ipam/a.go": "package ipam\nimport _ \"" + module + "/vppwire\"\n"},
+		{"an arrow the wrong way", "arrows", map[string]string{"ipam/a.go": "package ipam\nimport _ \"" + Module + "/vppwire\"\n"},
 			[]string{"ipam/a.go:2: ipam imports vppwire: allocators"}},
-		{"an arrow the right way", "arrows", map[string]string{"vppwire/agent/a.go": "package agent\nimport _ \"" + module + "/ipam\"\n"}, nil},
-		{"a test may look anywhere", "arrows", map[string]string{"ipam/a_test.go": "package ipam\nimport _ \"" + module + "/vppwire\"\n"}, nil},
+		{"an arrow the right way", "arrows", map[string]string{"vppwire/agent/a.go": "package agent\nimport _ \"" + Module + "/ipam\"\n"}, nil},
+		{"a test may look anywhere", "arrows", map[string]string{"ipam/a_test.go": "package ipam\nimport _ \"" + Module + "/vppwire\"\n"}, nil},
 		{"a folder that nobody planned", "arrows", map[string]string{"stuff/a.go": "package stuff\n"},
 			[]string{"stuff/a.go: package stuff has no arrow"}},
-		{"sim into lab", "arrows", map[string]string{"sim/a.go": "package sim\nimport _ \"" + module + "/lab\"\n"},
+		{"sim into lab", "arrows", map[string]string{"sim/a.go": "package sim\nimport _ \"" + Module + "/lab\"\n"},
 			[]string{"sim/a.go:2: sim imports lab: the simulator"}},
-		{"lab into sim", "arrows", map[string]string{"lab/a.go": "package lab\nimport _ \"" + module + "/sim\"\n"},
+		{"lab into sim", "arrows", map[string]string{"lab/a.go": "package lab\nimport _ \"" + Module + "/sim\"\n"},
 			[]string{"lab/a.go:2: lab imports sim: what a lab"}},
 
-		{"a library importing a command", "private", map[string]string{"lab/a.go": "package lab\nimport _ \"" + module + "/scenarios/cmd\"\n"},
+		{"a library importing a command", "private", map[string]string{"lab/a.go": "package lab\nimport _ \"" + Module + "/scenarios/cmd\"\n"},
 			[]string{"lab/a.go:2: lab imports scenarios/cmd, which only main may"}},
-		{"the program importing what is for tests", "test-only", map[string]string{"scenarios/walk/a.go": "package walk\nimport _ \"" + module + "/scenarios/internal/clustertest\"\n"},
+		{"the program importing what is for tests", "test-only", map[string]string{"scenarios/walk/a.go": "package walk\nimport _ \"" + Module + "/scenarios/internal/clustertest\"\n"},
 			[]string{"scenarios/walk/a.go:2"}},
-		{"a test importing what is for tests", "test-only", map[string]string{"scenarios/walk/a_test.go": "package walk\nimport _ \"" + module + "/scenarios/internal/clustertest\"\n"}, nil},
-		{"main importing a command", "private", map[string]string{"main.go": "package main\nimport _ \"" + module + "/scenarios/cmd\"\n"}, nil},
+		{"a test importing what is for tests", "test-only", map[string]string{"scenarios/walk/a_test.go": "package walk\nimport _ \"" + Module + "/scenarios/internal/clustertest\"\n"}, nil},
+		{"main importing a command", "private", map[string]string{"main.go": "package main\nimport _ \"" + Module + "/scenarios/cmd\"\n"}, nil},
 
 		{"the model through a third package", "model-apart", map[string]string{
-			"sim/vppmodel/a.go": "package vppmodel\nimport _ \"" + module + "/sim/engine\"\n",
-			"sim/engine/a.go":   "package engine\nimport _ \"" + module + "/vppwire/mode\"\n"},
+			"sim/vppmodel/a.go": "package vppmodel\nimport _ \"" + Module + "/sim/engine\"\n",
+			"sim/engine/a.go":   "package engine\nimport _ \"" + Module + "/vppwire/mode\"\n"},
 			[]string{"sim/engine/a.go:2: sim/engine imports vppwire/mode, and the modelled VPP gets there"}},
 
 		{"client-go in the agent", "libraries", map[string]string{"vppwire/agent/a.go": "package agent\nimport _ \"k8s.io/client-go/rest\"\n"},
@@ -104,10 +104,10 @@ func TestRulesCanFail(t *testing.T) {
 		{"two package comments", "package-docs", map[string]string{"x/a.go": doc, "x/b.go": doc}, []string{"x: has 2 package comments"}},
 		{"one package comment", "package-docs", map[string]string{"x/a.go": doc, "x/b.go": "package x\n"}, nil},
 
-		{"a driver that decides", "thin-drivers", map[string]string{"sim/internal/controllers/a.go": "package controllers\nimport \"" + module + "/ipam/cilium\"\nfunc f(p cilium.Pools) { p.Reconcile() }\n"},
+		{"a driver that decides", "thin-drivers", map[string]string{"sim/internal/controllers/a.go": "package controllers\nimport \"" + Module + "/ipam/cilium\"\nfunc f(p cilium.Pools) { p.Reconcile() }\n"},
 			[]string{"sim/internal/controllers/a.go:3: calls Reconcile: a driver performs"}},
-		{"a driver that performs", "thin-drivers", map[string]string{"sim/internal/controllers/a.go": "package controllers\nimport \"" + module + "/ipam/cilium\"\nfunc f(t *cilium.PoolTerm) { t.Step() }\n"}, nil},
-		{"an allocator elsewhere", "thin-drivers", map[string]string{"sim/a.go": "package sim\nimport \"" + module + "/ipam/cilium\"\nfunc f(p cilium.Pools) { p.Reconcile() }\n"}, nil},
+		{"a driver that performs", "thin-drivers", map[string]string{"sim/internal/controllers/a.go": "package controllers\nimport \"" + Module + "/ipam/cilium\"\nfunc f(t *cilium.PoolTerm) { t.Step() }\n"}, nil},
+		{"an allocator elsewhere", "thin-drivers", map[string]string{"sim/a.go": "package sim\nimport \"" + Module + "/ipam/cilium\"\nfunc f(p cilium.Pools) { p.Reconcile() }\n"}, nil},
 
 		{"an init function", "no-init", map[string]string{"x/a.go": "package x\nfunc init() {}\n"}, []string{"x/a.go:2: func init"}},
 		{"a method called init", "no-init", map[string]string{"x/a.go": "package x\ntype t int\nfunc (t) init() {}\n"}, nil},

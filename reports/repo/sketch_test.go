@@ -27,7 +27,7 @@ func Sketch(files map[string]string) *Tree {
 		s.Info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
 			Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
 		check := types.Config{Importer: importer.Default(), Error: func(error) {}}
-		_, _ = check.Check(module+"/"+s.Folder(), s.Fset, []*ast.File{s.Syntax}, s.Info) // errors are expected, see above
+		_, _ = check.Check(Module+"/"+s.Folder(), s.Fset, []*ast.File{s.Syntax}, s.Info) // errors are expected, see above
 	}
 	return t
 }

@@ -18,15 +18,15 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// module is the import path of the repository's root.
-const module = "github.com/vppdrill/vppdrill"
+// Module is the import path of the repository's root.
+const Module = "github.com/vppdrill/vppdrill"
 
 // Tree is the repository as the rules see it.
 type Tree struct {
 	// Files are all text files that belong to the project, in path order.
 	Files []File
 	// Sources are the Go files among them, in path order, tests included.
-	Sources []source
+	Sources []Source
 	// Pictures are the paths of files that are no text.
 	Pictures []string
 	// Broken lists what could not be parsed or type-checked.
@@ -40,8 +40,8 @@ type File struct {
 	Text []byte
 }
 
-// source is one Go file.
-type source struct {
+// Source is one Go file.
+type Source struct {
 	File
 	Fset   *token.FileSet
 	Syntax *ast.File
@@ -50,24 +50,24 @@ type source struct {
 }
 
 // Folder is the package's path relative to the root, "." for the root itself.
-func (s source) Folder() string { return path.Dir(s.Path) }
+func (s Source) Folder() string { return path.Dir(s.Path) }
 
 // Test reports whether the file is compiled for tests alone.
-func (s source) Test() bool { return strings.HasSuffix(s.Path, "_test.go") }
+func (s Source) Test() bool { return strings.HasSuffix(s.Path, "_test.go") }
 
 // Generated reports whether line one says that a program wrote the file.
-func (s source) Generated() bool { return ast.IsGenerated(s.Syntax) }
+func (s Source) Generated() bool { return ast.IsGenerated(s.Syntax) }
 
 // Line is the line of a position in this file, from 1.
-func (s source) Line(p token.Pos) int { return s.Fset.Position(p).Line }
+func (s Source) Line(p token.Pos) int { return s.Fset.Position(p).Line }
 
 // At makes a finding at a position of this file.
-func (s source) At(p token.Pos, format string, args ...any) Finding {
+func (s Source) At(p token.Pos, format string, args ...any) Finding {
 	return Finding{Path: s.Path, Line: s.Line(p), What: fmt.Sprintf(format, args...)}
 }
 
 // Imports yields the file's import paths with their positions, in source order.
-func (s source) Imports(yield func(string, token.Pos) bool) {
+func (s Source) Imports(yield func(string, token.Pos) bool) {
 	for _, spec := range s.Syntax.Imports {
 		if !yield(strings.Trim(spec.Path.Value, "`\""), spec.Pos()) {
 			return
@@ -142,7 +142,7 @@ func (t *Tree) addText(rel string, text []byte) {
 		t.Broken = append(t.Broken, Finding{Path: rel, What: "does not parse: " + err.Error()})
 		return
 	}
-	t.Sources = append(t.Sources, source{File: f, Fset: fset, Syntax: syntax})
+	t.Sources = append(t.Sources, Source{File: f, Fset: fset, Syntax: syntax})
 }
 
 // modules are the folders whose programs are type-checked: the root, and tools that are modules of their own. ipam/peers has tests alone.
@@ -171,7 +171,7 @@ func (t *Tree) typeCheck(root string) error {
 	}
 	for _, p := range pkgs {
 		for _, e := range p.Errors {
-			t.Broken = append(t.Broken, Finding{Path: strings.TrimPrefix(p.PkgPath, module+"/"), What: e.Error()})
+			t.Broken = append(t.Broken, Finding{Path: strings.TrimPrefix(p.PkgPath, Module+"/"), What: e.Error()})
 		}
 		for _, syntax := range p.Syntax {
 			rel, err := filepath.Rel(root, p.Fset.Position(syntax.Package).Filename)

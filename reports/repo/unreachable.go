@@ -25,7 +25,7 @@ func Unreachable(report []byte) ([]Finding, error) {
 	}
 	var found []Finding
 	for _, p := range packages {
-		folder := strings.TrimPrefix(strings.TrimPrefix(p.Path, module), "/")
+		folder := strings.TrimPrefix(strings.TrimPrefix(p.Path, Module), "/")
 		for _, f := range p.Funcs {
 			if f.Generated || testOnly(folder) {
 				continue

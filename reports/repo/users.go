@@ -22,7 +22,7 @@ func (t *Tree) users() map[string]map[string]bool {
 	for _, s := range t.Sources {
 		room := s.room()
 		for imported := range s.Imports {
-			if folder, ours := strings.CutPrefix(imported, module+"/"); ours {
+			if folder, ours := strings.CutPrefix(imported, Module+"/"); ours {
 				if imports[room] == nil {
 					imports[room] = make(map[string]bool)
 				}
@@ -50,4 +50,4 @@ func (t *Tree) users() map[string]map[string]bool {
 }
 
 // room is the package of a file, where a folder's external tests are one of their own.
-func (s source) room() string { return path.Join(s.Folder(), s.Syntax.Name.Name) }
+func (s Source) room() string { return path.Join(s.Folder(), s.Syntax.Name.Name) }

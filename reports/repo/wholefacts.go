@@ -32,7 +32,7 @@ func wholeFacts() Rule {
 // omitted are the fields that a literal of something told does not set; none of other literals.
 func omitted(info *types.Info, lit *ast.CompositeLit) (names []string) {
 	named, ok := info.TypeOf(lit).(*types.Named)
-	if !ok || named.Obj().Pkg() == nil || named.Obj().Pkg().Path() != module+"/scenarios/fact" {
+	if !ok || named.Obj().Pkg() == nil || named.Obj().Pkg().Path() != Module+"/scenarios/fact" {
 		return nil
 	}
 	fields, ok := named.Underlying().(*types.Struct)

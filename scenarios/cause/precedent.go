@@ -104,8 +104,8 @@ func worded(text string) bool {
 // older files would be misread.
 const textsFile = "texts"
 
-// errOtherPrecedents says that runs were kept by an incompatible version.
-var errOtherPrecedents = errors.New("kept by an incompatible version of vppdrill")
+// ErrOtherPrecedents says that runs were kept by an incompatible version.
+var ErrOtherPrecedents = errors.New("kept by an incompatible version of vppdrill")
 
 // Write writes them in ReadPrecedents' format: an archive with a file for each run, so that one is found without
 // reading the others.
@@ -135,7 +135,7 @@ func Open(archive []byte) (*Precedents, error) {
 		return nil, fmt.Errorf("precedents: %w", err)
 	}
 	if !slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == textsFile }) {
-		return nil, fmt.Errorf("precedents: %w", errOtherPrecedents)
+		return nil, fmt.Errorf("precedents: %w", ErrOtherPrecedents)
 	}
 	p := &Precedents{runs: map[string]*precedent{}, ids: map[string]uint32{}}
 	for _, f := range z.File {

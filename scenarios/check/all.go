@@ -54,7 +54,7 @@ func All() []fact.Law {
 		staysQuiet(),
 		vppSurvives(),
 		programsSurvive(),
-		settles(),
+		Settles(),
 	}
 }
 

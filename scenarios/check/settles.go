@@ -6,9 +6,9 @@ import (
 
 const settlesName = "settles"
 
-// settles is the law that a healed cluster becomes quiet within the scenario's bound. No snapshot can break it: the
+// Settles is the law that a healed cluster becomes quiet within the scenario's bound. No snapshot can break it: the
 // runner counts a check per World.Settle, and reports the violation when one fails.
-func settles() fact.Law {
+func Settles() fact.Law {
 	return fact.Law{
 		Name: settlesName,
 		Why: "A cluster that does not converge after its faults are gone retries indefinitely, and its pods wait " +

@@ -8,9 +8,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
-// mostInSlice is how many endpoints one EndpointSlice has. The controller's --max-endpoints-per-slice is 100 unless somebody sets it and may be 1:
+// MostInSlice is how many endpoints one EndpointSlice has. The controller's --max-endpoints-per-slice is 100 unless somebody sets it and may be 1:
 // few, so that services of a few pods have several slices, too.
-const mostInSlice = 3
+const MostInSlice = 3
 
 // Split divides the endpoints of a service among slices of at most MostInSlice, as the controller does: one that a slice has stays there (two
 // pods may show one address for a while), a new one goes where there is room, and a slice without any goes, but for the last one. Before are the slices that there are, by name; so is what is returned.
@@ -21,7 +21,7 @@ func Split(whole service.Slice, before []service.Slice) []service.Slice {
 		was := s.Endpoints
 		s.Ports, s.Endpoints = whole.Ports, nil
 		left = slices.DeleteFunc(left, func(e service.Endpoint) bool {
-			stays := len(s.Endpoints) < mostInSlice && slices.ContainsFunc(was, func(x service.Endpoint) bool { return x.Addr == e.Addr && x.Node == e.Node })
+			stays := len(s.Endpoints) < MostInSlice && slices.ContainsFunc(was, func(x service.Endpoint) bool { return x.Addr == e.Addr && x.Node == e.Node })
 			if stays {
 				s.Endpoints = append(s.Endpoints, e)
 			}
@@ -30,7 +30,7 @@ func Split(whole service.Slice, before []service.Slice) []service.Slice {
 		out = append(out, s)
 	}
 	for i := range out {
-		n := min(mostInSlice-len(out[i].Endpoints), len(left))
+		n := min(MostInSlice-len(out[i].Endpoints), len(left))
 		out[i].Endpoints, left = append(out[i].Endpoints, left[:n]...), left[n:]
 	}
 	for n := 1; len(left) > 0 || len(out) == 0; n++ {
@@ -39,7 +39,7 @@ func Split(whole service.Slice, before []service.Slice) []service.Slice {
 		if slices.ContainsFunc(out, func(x service.Slice) bool { return x.Name == s.Name }) {
 			continue
 		}
-		k := min(mostInSlice, len(left))
+		k := min(MostInSlice, len(left))
 		s.Endpoints, left = left[:k:k], left[k:]
 		out = append(out, s)
 	}

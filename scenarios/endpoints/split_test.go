@@ -31,7 +31,7 @@ func TestSplit(t *testing.T) {
 				t.Fatalf("%d endpoints in %v", len(whole.Endpoints), parts)
 			}
 			for i, s := range parts {
-				if len(s.Endpoints) > mostInSlice || len(s.Endpoints) == 0 && len(parts) > 1 || i > 0 && parts[i-1].Name.Name >= s.Name.Name {
+				if len(s.Endpoints) > MostInSlice || len(s.Endpoints) == 0 && len(parts) > 1 || i > 0 && parts[i-1].Name.Name >= s.Name.Name {
 					t.Fatalf("slice %d of %v", i, parts)
 				}
 			}

@@ -87,13 +87,13 @@ func TestStoreGoesOn(t *testing.T) {
 	if _, again, err := perform(t, f, dir, 4); again != 0 || err != nil {
 		t.Errorf("%d runs done again, %v", again, err)
 	}
-	store, err := os.ReadFile(filepath.Join(dir, storeFile))
+	store, err := os.ReadFile(filepath.Join(dir, StoreFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for cut := 0; cut < len(store); cut += 1 + len(store)/37 {
 		other := t.TempDir()
-		if err := os.WriteFile(filepath.Join(other, storeFile), store[:cut], 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(other, StoreFile), store[:cut], 0o644); err != nil {
 			t.Fatal(err)
 		}
 		whole := int64(max(bytes.Count(store[:cut], []byte("\n"))-1, 0))
@@ -118,7 +118,7 @@ func TestStoreRefuses(t *testing.T) {
 		"precious": "is no store of an experiment",
 	} {
 		dir := t.TempDir()
-		name := filepath.Join(dir, storeFile)
+		name := filepath.Join(dir, StoreFile)
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

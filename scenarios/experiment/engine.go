@@ -154,7 +154,7 @@ func (e *Engine) one(ctx context.Context, j job) (*Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("seed %d: %w", j.seed, err)
 	}
-	return &Run{Key: j.key, Seed: j.seed, Verdict: res.Verdict, Error: res.Error, Digest: res.Digest, Figures: figuresOf(&res), Series: res.Series}, nil
+	return &Run{Key: j.key, Seed: j.seed, Verdict: res.Verdict, Error: res.Error, Digest: res.Digest, Figures: FiguresOf(&res), Series: res.Series}, nil
 }
 
 // keep adds a run to the store and tells it.

@@ -15,8 +15,8 @@ import (
 // that the run does not have, such as the shortest reuse of a run without any, is not there.
 type Figures map[string]float64
 
-// figuresOf are a result's. None of them depends on the machine.
-func figuresOf(r *result.Result) Figures {
+// FiguresOf are a result's. None of them depends on the machine.
+func FiguresOf(r *result.Result) Figures {
 	out := Figures{"failed": truth(r.Verdict == result.Fail), "nodes": float64(r.Nodes), "pods": float64(r.Pods), "events": float64(r.Events),
 		"virtualSeconds": r.VirtualSeconds, "exhaustedNodes": float64(len(r.Summary.Exhausted)),
 		"violations": float64(r.Violations()), "collisions": float64(r.Collisions())}
@@ -80,7 +80,7 @@ func Metrics() []string {
 	r := &result.Result{Series: &result.Series{Held: []int64{0}, Resting: []int64{0}, Free: []int64{0}, Waiting: []int64{0}, Fill: []float64{0}}}
 	r.Summary.Exhausted = []result.RanOut{{}}
 	r.Laws = []result.LawResult{{}}
-	return slices.Sorted(maps.Keys(figuresOf(r)))
+	return slices.Sorted(maps.Keys(FiguresOf(r)))
 }
 
 // mean of at least one value.

@@ -78,8 +78,8 @@ type Value struct {
 	Text  string `json:"value"`
 }
 
-// defaultMeasure are the figures that are told where nobody says which.
-var defaultMeasure = []string{"podsNeverPlaced", "startP99Seconds", "wastedAddresses", "peakPods"}
+// DefaultMeasure are the figures that are told where nobody says which.
+var DefaultMeasure = []string{"podsNeverPlaced", "startP99Seconds", "wastedAddresses", "peakPods"}
 
 // ChangeMeasure are those where a change is rehearsed.
 var ChangeMeasure = []string{"podsNeverPlaced", "podsWaited", "startP99Seconds", "longestWaitSeconds", "peakPods", "wastedAddresses", "fill.max", "exhaustedNodes",

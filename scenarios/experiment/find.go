@@ -12,12 +12,12 @@ type Found struct {
 	// Level is the last for which the condition holds, Next the first behind it for which it does not.
 	Level string `json:"level"`
 	Next  string `json:"next"`
-	// tried is every level that was run, in their order.
-	Tried []tried `json:"tried"`
+	// Tried is every level that was run, in their order.
+	Tried []Tried `json:"tried"`
 }
 
-// tried is one level with its runs.
-type tried struct {
+// Tried is one level with its runs.
+type Tried struct {
 	Level string `json:"level"`
 	// Held of Runs fulfilled the condition; Low and High are Wilson's interval of the share at the confidence that was asked for.
 	Held int     `json:"held"`
@@ -43,7 +43,7 @@ func (f *File) find(ctx context.Context, e *Engine, out *Outcome) error {
 		return f.wrong("find.within", err.Error(), "")
 	}
 	for _, p := range out.Points {
-		b := bisection{f: f, e: e, p: p, levels: list, tried: map[int]tried{}}
+		b := bisection{f: f, e: e, p: p, levels: list, tried: map[int]Tried{}}
 		found, err := b.do(ctx)
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ type bisection struct {
 	e      *Engine
 	p      *Point
 	levels []string
-	tried  map[int]tried
+	tried  map[int]Tried
 }
 
 // do finds the last level for which the condition holds, seen from the end at which it is easier: for the largest from below.
@@ -119,7 +119,7 @@ func (b *bisection) try(ctx context.Context, index int) error {
 	if err != nil {
 		return b.f.wrong("find.within", fmt.Sprintf("%s %s: %v", b.p.Label(), b.levels[index], err), "")
 	}
-	t, key := tried{Level: b.levels[index]}, keyOf(s)
+	t, key := Tried{Level: b.levels[index]}, KeyOf(s)
 	for t.Runs < find.Most {
 		var jobs []job
 		for seed := t.Runs; seed < min(t.Runs+batch, find.Most); seed++ {

@@ -118,7 +118,7 @@ func (f *File) Plan(s *scenarios.Scenario, version string) (*Outcome, error) {
 	}
 	out := &Outcome{Name: f.Name, Version: version, Scenario: s.Name, Vary: f.Vary, Measure: f.Measure}
 	if len(out.Measure) == 0 {
-		out.Measure = defaultMeasure
+		out.Measure = DefaultMeasure
 	}
 	arms := f.Against
 	for _, a := range arms {
@@ -139,7 +139,7 @@ func (f *File) Plan(s *scenarios.Scenario, version string) (*Outcome, error) {
 				return nil, f.wrong(at, fmt.Sprintf("%s: %v", (&Point{Arm: a.Name, Values: values}).Label(), err), "")
 			}
 			out.Points = append(out.Points, &Point{Number: len(out.Points) + 1, Arm: a.Name, Values: values, Scenario: scenario,
-				key: keyOf(scenario), place: place, results: a.Results})
+				key: KeyOf(scenario), place: place, results: a.Results})
 		}
 	}
 	if f.Find.Where == "" {

@@ -80,8 +80,8 @@ func (t *Task) Do(ctx context.Context, e *Engine, index int, keep func(*Run) err
 		if err != nil {
 			return err
 		}
-		if keyOf(s) != key {
-			return fmt.Errorf("scenario %s is another one than %s", keyOf(s), key)
+		if KeyOf(s) != key {
+			return fmt.Errorf("scenario %s is another one than %s", KeyOf(s), key)
 		}
 		parsed[key] = s
 	}

@@ -38,8 +38,8 @@ type runKey struct {
 	seed uint64
 }
 
-// keyOf names a scenario's text.
-func keyOf(s *scenarios.Scenario) string {
+// KeyOf names a scenario's text.
+func KeyOf(s *scenarios.Scenario) string {
 	bare := *s
 	bare.Goal, bare.Notes, bare.File = "", nil, ""
 	sum := sha256.Sum256(bare.Marshal())
@@ -49,8 +49,8 @@ func keyOf(s *scenarios.Scenario) string {
 // storeFormat is the first line's word for how lines are written.
 const storeFormat = "vppdrill-experiment/1"
 
-// storeFile is the store's name in a folder of results.
-const storeFile = "runs.jsonl"
+// StoreFile is the store's name in a folder of results.
+const StoreFile = "runs.jsonl"
 
 type storeHead struct {
 	Store   string `json:"store"`
@@ -68,7 +68,7 @@ type Store struct {
 // OpenStore opens, or makes, the store in a folder for a version of the program. It refuses one of another version, one that another
 // process has open, and a file that is no store, and changes none of them.
 func OpenStore(dir, version string) (*Store, error) {
-	name := filepath.Join(dir, storeFile)
+	name := filepath.Join(dir, StoreFile)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func openStore(file *os.File, version string) (*Store, error) {
 
 // ReadStore reads the runs in a folder, of any version.
 func ReadStore(dir string) (map[runKey]*Run, error) {
-	name := filepath.Join(dir, storeFile)
+	name := filepath.Join(dir, StoreFile)
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s holds no results of an experiment", dir)

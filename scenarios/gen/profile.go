@@ -43,8 +43,8 @@ func Tiny() Profile {
 	}
 }
 
-// large is fifty nodes and an hour at higher rates.
-func large() Profile {
+// Large is fifty nodes and an hour at higher rates.
+func Large() Profile {
 	return Profile{
 		Name: "large", Nodes: 50, NodesMin: 40, NodesMax: 60, PodsPerNodeMax: 12, Duration: time.Hour,
 		GapMin: 10 * time.Second, GapMax: time.Minute, ChurnMin: time.Second, ChurnMax: 10 * time.Second,
@@ -63,7 +63,7 @@ func (p Profile) Of(systems ...*scenarios.AddressSystem) (Profile, error) {
 }
 
 // Profiles lists every profile, the usual one first.
-func Profiles() []Profile { return []Profile{Small(), Tiny(), large(), Systems()} }
+func Profiles() []Profile { return []Profile{Small(), Tiny(), Large(), Systems()} }
 
 // ByName finds a profile.
 func ByName(name string) (Profile, bool) {

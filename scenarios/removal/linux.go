@@ -35,8 +35,8 @@ func OfLinux(op vppwire.LinuxOp) (Target, bool) {
 	return t, true
 }
 
-// operationName is what reports call an operation: the kind of thing and what is done.
-func operationName(t Target) string {
+// OperationName is what reports call an operation: the kind of thing and what is done.
+func OperationName(t Target) string {
 	if t.Sets {
 		return "set " + string(t.What)
 	}

@@ -102,7 +102,7 @@ func (n *Names) Applied(op vppwire.LinuxOp) *fact.Removal {
 	if !takes || t.Sets {
 		return nil
 	}
-	r := &fact.Removal{What: t.What, Call: operationName(t), Name: t.Name, Prefix: t.Prefix, Addr: t.Addr, MAC: t.MAC, Netns: t.Netns}
+	r := &fact.Removal{What: t.What, Call: OperationName(t), Name: t.Name, Prefix: t.Prefix, Addr: t.Addr, MAC: t.MAC, Netns: t.Netns}
 	if t.What == fact.RemovedLink && t.Netns == "" {
 		r.Netns = n.beyond[t.Name]
 		delete(n.beyond, t.Name)

@@ -16,7 +16,7 @@ import (
 func (r *run) finish(ctx context.Context, started time.Time) Result {
 	out := &r.result
 	r.end(ctx)
-	if rec, ok := r.world.(recorder); ok {
+	if rec, ok := r.world.(Recorder); ok {
 		out.Digest, out.Events = rec.Digest(), rec.Events()
 	}
 	out.Laws = r.judge.results()
@@ -104,7 +104,7 @@ func (r *run) noteFailure() {
 	v := r.failure
 	f := &Failure{Law: v.Law, What: v.What, Cause: cmp.Or(v.Cause, nameless(v.What)), Node: v.Node,
 		Follows: r.marks.before(v.At), AtSeconds: v.At.Seconds(), Before: v.Before, After: v.After, Way: v.Way}
-	if rec, ok := r.world.(recorder); ok {
+	if rec, ok := r.world.(Recorder); ok {
 		f.Event, f.Tail = rec.Events(), rec.Tail(r.o.TailLines)
 		if n := len(f.Tail); n > 0 {
 			f.Line = f.Tail[n-1]

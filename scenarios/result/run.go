@@ -46,8 +46,8 @@ type Options struct {
 	AtEnd func(fact.Snapshot)
 }
 
-// recorder is a World that can also report its event log. The simulator implements it.
-type recorder interface {
+// Recorder is a World that can also report its event log. The simulator implements it.
+type Recorder interface {
 	// Digest identifies the trail of events so far; equal digests are equal runs.
 	Digest() string
 	// Events counts events so far; the last one's number.
@@ -269,7 +269,7 @@ func (r *run) drive(ctx context.Context) {
 
 // soak judges a run that has passed so far again, long after its end. The run's figures stay unchanged.
 func (r *run) soak(ctx context.Context) {
-	w, ok := r.world.(soaker)
+	w, ok := r.world.(Soaker)
 	if !ok || r.over() || r.result.Error != "" {
 		return
 	}

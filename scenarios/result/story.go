@@ -247,7 +247,7 @@ func (r *run) picture(ctx context.Context) {
 
 // advance lets time pass, with looks in between in worlds with cheap time.
 func (r *run) advance(ctx context.Context, to time.Duration) {
-	if _, cheap := r.world.(soaker); r.looking != nil && cheap {
+	if _, cheap := r.world.(Soaker); r.looking != nil && cheap {
 		for !r.over() && r.world.Now()+r.looking.every < to {
 			r.broken(r.world.Advance(ctx, r.world.Now()+r.looking.every))
 			r.picture(ctx)

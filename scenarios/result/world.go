@@ -32,8 +32,8 @@ type World interface {
 	Close() error
 }
 
-// soaker is a World with time cheap enough to let more of it pass after the end.
-type soaker interface {
+// Soaker is a World with time cheap enough to let more of it pass after the end.
+type Soaker interface {
 	// Soak reports fact.Quiet and lets time pass, longer than pending background work takes: periodic releases and
 	// retries. If stirred is false, VPPs and Linux are unchanged.
 	Soak(ctx context.Context) (stirred bool, err error)

@@ -42,7 +42,7 @@ type Content uint8
 const (
 	Plain Content = iota
 	ARPRequest
-	icmpError
+	ICMPError
 	VXLAN
 )
 
@@ -187,7 +187,7 @@ func (t *trip) complain(n *node) Kind {
 	if !ok || !routes(&in, t.src) {
 		return t.drop(n, "the interface has no address to send ICMP errors from")
 	}
-	t.packet = packet{kind: icmpError, dst: t.src, ttl: ttlInitial, size: 20}
+	t.packet = packet{kind: ICMPError, dst: t.src, ttl: ttlInitial, size: 20}
 	t.depth = 0
 	return t.route(n, tableFor(&in, t.dst))
 }

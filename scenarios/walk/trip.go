@@ -123,8 +123,8 @@ func (t *trip) drop(n *node, why string) Kind {
 }
 
 func (t *trip) loop(n *node, why string) Kind {
-	t.out = Outcome{Kind: looped, Node: n.Name, Why: why}
-	return looped
+	t.out = Outcome{Kind: Looped, Node: n.Name, Why: why}
+	return Looped
 }
 
 // unsure ends a way that hangs on what a snapshot does not hold: laws take it for a drop, a device under test notes it.

@@ -57,7 +57,7 @@ func (t *trip) arrived(n *node, table uint32) Kind {
 		t.out = Outcome{Kind: Delivered, Node: n.Name, VPP: true}
 		return Delivered
 	}
-	if t.kind == icmpError {
+	if t.kind == ICMPError {
 		return t.drop(n, "VPP gets its own ICMP error")
 	}
 	if t.dut != nil && !t.dst.Is4() && t.depth == 0 {

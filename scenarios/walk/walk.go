@@ -59,7 +59,7 @@ type Kind uint8
 const (
 	Delivered Kind = iota + 1
 	Dropped
-	looped
+	Looped
 	// Left: it went to somebody on the wire who is no node, came out of a device under test, or copies of it go on.
 	Left
 )
@@ -70,7 +70,7 @@ func (k Kind) String() string {
 		return "delivered"
 	case Dropped:
 		return "dropped"
-	case looped:
+	case Looped:
 		return "looped"
 	case Left:
 		return "left"

@@ -20,9 +20,9 @@ type Odometer struct {
 	runs   int
 }
 
-// odometerWidth is the widest decision whose alternatives are all tried. Of a wider one (a probability, a delay) only
+// OdometerWidth is the widest decision whose alternatives are all tried. Of a wider one (a probability, a delay) only
 // both ends are tried: 0 and n-1.
-const odometerWidth = 256
+const OdometerWidth = 256
 
 // NewOdometer returns an Odometer before its first run.
 func NewOdometer() *Odometer { return &Odometer{} }
@@ -54,7 +54,7 @@ func (p *Pick) turn() bool {
 	if p.Value == p.N-1 {
 		return false
 	}
-	if p.N > odometerWidth {
+	if p.N > OdometerWidth {
 		p.Value = p.N - 1
 	} else {
 		p.Value++

@@ -62,8 +62,8 @@ type Branched struct {
 	Before, After Future
 }
 
-// choicesMost is how many choices a Branched lists.
-const choicesMost = 40
+// ChoicesMost is how many choices a Branched lists.
+const ChoicesMost = 40
 
 // Branch runs a capsule unchanged, and again with one thing changed at an event.
 func (x Explorer) Branch(ctx context.Context, capsule []byte, o sim.Options, b Branch) (Branched, error) {
@@ -110,7 +110,7 @@ func (x Explorer) Branch(ctx context.Context, capsule []byte, o sim.Options, b B
 	case b.Choose != "":
 		i := slices.IndexFunc(was.asked, func(a Asked) bool { return b.Label == "" || a.Label == b.Label })
 		if i < 0 {
-			return Branched{}, fmt.Errorf("no choice %q is made within the next %d choices from event %d on", b.Label, choicesMost, b.At)
+			return Branched{}, fmt.Errorf("no choice %q is made within the next %d choices from event %d on", b.Label, ChoicesMost, b.At)
 		}
 		a := was.asked[i]
 		value, err := a.value(b.Choose)
@@ -205,7 +205,7 @@ type fork struct {
 // Pick implements engine.Chooser.
 func (f *fork) Pick(label string, n int) int {
 	v := f.inner.Pick(label, n)
-	if n < 2 || f.now < f.at || len(f.asked) == choicesMost {
+	if n < 2 || f.now < f.at || len(f.asked) == ChoicesMost {
 		return v
 	}
 	if f.change && len(f.asked) == f.number {

@@ -28,9 +28,9 @@ const (
 	Steps Group = "faults at steps"
 	// States are what agents waited for or did, Changes from which to which they went.
 	States  Group = "states of agents"
-	changes Group = "changes of states"
-	// faultStates are what befell a kind of operation of an agent in a state.
-	faultStates Group = "faults in states"
+	Changes Group = "changes of states"
+	// FaultStates are what befell a kind of operation of an agent in a state.
+	FaultStates Group = "faults in states"
 	// Occasions are laws that had something to judge.
 	Occasions Group = "laws with occasions"
 	// Exercises are result.Exercises.
@@ -39,7 +39,7 @@ const (
 
 // Groups lists every group, in the order of reports.
 func Groups() []Group {
-	return []Group{Actions, Faults, Steps, States, changes, faultStates, Occasions, Exercises}
+	return []Group{Actions, Faults, Steps, States, Changes, FaultStates, Occasions, Exercises}
 }
 
 // Possible lists the things of a group that a run could come by, sorted; nil for a group that has no such list.
@@ -50,7 +50,7 @@ func Possible(g Group, laws []fact.Law) []string {
 		names = scenarios.Verbs()
 	case Faults:
 		for _, kind := range kinds {
-			for _, v := range harms(kind) {
+			for _, v := range Harms(kind) {
 				names = append(names, kind.String()+" "+v.Action.String())
 			}
 		}
@@ -123,14 +123,14 @@ func (w *witness) Befell(op fault.Op, action fault.Action, state string) {
 	what := op.Kind.String() + " " + action.String()
 	w.note(Faults, what)
 	w.note(Steps, what+" "+op.Name)
-	w.note(faultStates, what+": "+state)
+	w.note(FaultStates, what+": "+state)
 }
 
 // Became implements sim.Witness.
 func (w *witness) Became(before, after string) {
 	w.note(States, after)
 	if before != "" {
-		w.note(changes, before+" -> "+after)
+		w.note(Changes, before+" -> "+after)
 	}
 }
 

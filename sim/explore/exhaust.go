@@ -17,11 +17,11 @@ type Exhausted struct {
 	// Complete: every combination was run; else the bound ended the search.
 	Complete bool
 	// Broken are the runs that did not pass, in their order.
-	Broken []brokenRun
+	Broken []BrokenRun
 }
 
-// brokenRun is one combination of choices that did not pass.
-type brokenRun struct {
+// BrokenRun is one combination of choices that did not pass.
+type BrokenRun struct {
 	Scenario *scenarios.Scenario
 	// Run counts from 1.
 	Run int
@@ -57,7 +57,7 @@ func (x Explorer) Exhaust(ctx context.Context, s *scenarios.Scenario, laws []fac
 		}
 		e.Runs++
 		if r.Verdict != result.Pass {
-			e.Broken = append(e.Broken, brokenRun{c, e.Runs, append([]Pick{}, notDefault(o.Picks())...), r})
+			e.Broken = append(e.Broken, BrokenRun{c, e.Runs, append([]Pick{}, notDefault(o.Picks())...), r})
 		}
 	}
 	e.Complete = true

@@ -64,11 +64,11 @@ const late = 700 * time.Millisecond
 // its etcd.
 const aged = 10 * time.Second
 
-// harms are the faults of an operation by kind, in the order of Points: its request or its reply is lost, late or
+// Harms are the faults of an operation by kind, in the order of Points: its request or its reply is lost, late or
 // repeated; it is refused; its actor dies before or after; its machine loses power meanwhile; the server has lost its
 // memory. What a late watch brings is overtaken by answers and by other watches, but not by later items of the same
 // watch.
-func harms(kind fault.OpKind) []fault.Verdict {
+func Harms(kind fault.OpKind) []fault.Verdict {
 	var actions []fault.Action
 	switch kind {
 	case fault.KindDataplane:
@@ -117,7 +117,7 @@ func (x Explorer) Points(ctx context.Context, s *scenarios.Scenario, seed uint64
 		}
 		census.Judge(op)
 		number++
-		for _, v := range harms(kind) {
+		for _, v := range Harms(kind) {
 			points = append(points, Point{Number: number, Node: node, Op: op, Verdict: v})
 		}
 	}}

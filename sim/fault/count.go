@@ -25,15 +25,15 @@ type count struct {
 // Nth is i for the nth operation, from 1, that i would not pass, and passes every other one.
 func Nth(n int, i Injector) Injector { return newCount(countNth, n, 1, i) }
 
-// first is i for the first n operations, n >= 1, that i would not pass.
-func first(n int, i Injector) Injector { return newCount(countFirst, n, 1, i) }
+// First is i for the first n operations, n >= 1, that i would not pass.
+func First(n int, i Injector) Injector { return newCount(countFirst, n, 1, i) }
 
-// after is i for all operations that i would not pass but the first n, n >= 0.
-func after(n int, i Injector) Injector { return newCount(countAfter, n, 0, i) }
+// After is i for all operations that i would not pass but the first n, n >= 0.
+func After(n int, i Injector) Injector { return newCount(countAfter, n, 0, i) }
 
 func parseNth(p *parser) (Injector, error)   { return p.counted(1, Nth) }
-func parseFirst(p *parser) (Injector, error) { return p.counted(1, first) }
-func parseAfter(p *parser) (Injector, error) { return p.counted(0, after) }
+func parseFirst(p *parser) (Injector, error) { return p.counted(1, First) }
+func parseAfter(p *parser) (Injector, error) { return p.counted(0, After) }
 
 func (p *parser) counted(least int64, make func(int, Injector) Injector) (Injector, error) {
 	n, err := p.integer(least, math.MaxInt32)

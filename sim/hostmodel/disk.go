@@ -31,7 +31,7 @@ func (d *Disk) file() *file {
 // Append writes one frame with this payload, which is copied; nothing of it is safe before Sync.
 func (d *Disk) Append(payload []byte) {
 	f := d.file()
-	f.data = appendFrame(f.data, payload)
+	f.data = AppendFrame(f.data, payload)
 	f.ends = append(f.ends, len(f.data))
 }
 
@@ -39,7 +39,7 @@ func (d *Disk) Append(payload []byte) {
 func (d *Disk) appendPart(payload []byte, c engine.Chooser) {
 	f := d.file()
 	start := len(f.data)
-	f.data = appendFrame(f.data, payload)
+	f.data = AppendFrame(f.data, payload)
 	f.data = f.data[:start+1+c.Pick("disk: bytes kept", len(f.data)-start-1)]
 }
 
@@ -56,7 +56,7 @@ func (d *Disk) Sync() {
 // crash may bring the old content back, never a mixture.
 func (d *Disk) Replace(payload []byte) {
 	d.file()
-	data := appendFrame(nil, payload)
+	data := AppendFrame(nil, payload)
 	d.files = append(d.files, file{data: data, synced: len(data)})
 }
 
@@ -110,7 +110,7 @@ func (f *file) tear(c engine.Chooser, first int) {
 func (d *Disk) Read() (payloads [][]byte, cut int) {
 	f := d.file()
 	whole := 0
-	for p := range frames(f.data) {
+	for p := range Frames(f.data) {
 		payloads = append(payloads, p)
 		whole += frameHeader + len(p)
 	}

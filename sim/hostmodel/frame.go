@@ -11,16 +11,16 @@ import (
 // crash may leave where data had been promised, passes for a frame.
 const (
 	frameHeader = 8
-	// framePayloadMax is the longest payload in bytes: far above a journal's largest entry, low enough that a damaged
+	// FramePayloadMax is the longest payload in bytes: far above a journal's largest entry, low enough that a damaged
 	// length is not believed.
-	framePayloadMax = 1 << 26
+	FramePayloadMax = 1 << 26
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// appendFrame appends the frame of a payload to b. A payload above FramePayloadMax is a broken caller and panics.
-func appendFrame(b, payload []byte) []byte {
-	if len(payload) > framePayloadMax {
+// AppendFrame appends the frame of a payload to b. A payload above FramePayloadMax is a broken caller and panics.
+func AppendFrame(b, payload []byte) []byte {
+	if len(payload) > FramePayloadMax {
 		panic("hostmodel: journal entry above FramePayloadMax")
 	}
 	start := len(b)
@@ -31,14 +31,14 @@ func appendFrame(b, payload []byte) []byte {
 	return b
 }
 
-// cutFrame takes the first frame off data. The payload is part of data. False when data starts with no whole frame:
+// CutFrame takes the first frame off data. The payload is part of data. False when data starts with no whole frame:
 // what there is, is torn or damaged, and nothing behind it can be trusted.
-func cutFrame(data []byte) (payload, rest []byte, ok bool) {
+func CutFrame(data []byte) (payload, rest []byte, ok bool) {
 	if len(data) < frameHeader {
 		return nil, data, false
 	}
 	n := binary.LittleEndian.Uint32(data)
-	if n > framePayloadMax || int(n) > len(data)-frameHeader {
+	if n > FramePayloadMax || int(n) > len(data)-frameHeader {
 		return nil, data, false
 	}
 	end := frameHeader + int(n)
@@ -48,11 +48,11 @@ func cutFrame(data []byte) (payload, rest []byte, ok bool) {
 	return data[frameHeader:end:end], data[end:], true
 }
 
-// frames yields the payloads of the whole frames that data starts with, in order, as parts of data.
-func frames(data []byte) iter.Seq[[]byte] {
+// Frames yields the payloads of the whole frames that data starts with, in order, as parts of data.
+func Frames(data []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for {
-			payload, rest, ok := cutFrame(data)
+			payload, rest, ok := CutFrame(data)
 			if !ok || !yield(payload) {
 				return
 			}

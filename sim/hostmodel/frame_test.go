@@ -7,7 +7,7 @@ import (
 )
 
 // Goal: whatever happens to a file, reading it gives payloads that were written, in order, from the first; intact
-// frames before the damage are all there. Method: fuzz payloads, a place and a kind of damage.
+// Frames before the damage are all there. Method: fuzz payloads, a place and a kind of damage.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte("one"), []byte("two"), []byte(""), uint16(9), byte(0))
 	f.Add([]byte(""), []byte(""), []byte("\x00\x00\x00\x00\x00\x00\x00\x00"), uint16(12), byte(1))
@@ -17,7 +17,7 @@ func FuzzFrames(f *testing.F) {
 		var data []byte
 		var ends []int
 		for _, p := range payloads {
-			data = appendFrame(data, p)
+			data = AppendFrame(data, p)
 			ends = append(ends, len(data))
 		}
 		place := int(at) % len(data)
@@ -47,7 +47,7 @@ func FuzzFrames(f *testing.F) {
 // checkFrames wants exactly the first n payloads. Garbage may hold frames of its own, which were written in a sense.
 func checkFrames(t *testing.T, what string, data []byte, payloads [][]byte, n int) {
 	t.Helper()
-	got := slices.Collect(frames(data))
+	got := slices.Collect(Frames(data))
 	if what == "with garbage behind" && len(got) > n {
 		got = got[:n]
 	}
@@ -59,7 +59,7 @@ func checkFrames(t *testing.T, what string, data []byte, payloads [][]byte, n in
 // checkPrefix wants at least the first n payloads, and no other: a payload that ended in zeros may have survived them.
 func checkPrefix(t *testing.T, what string, data []byte, payloads [][]byte, n int) {
 	t.Helper()
-	got := slices.Collect(frames(data))
+	got := slices.Collect(Frames(data))
 	if len(got) < n || len(got) > len(payloads) || !slices.EqualFunc(got, payloads[:len(got)], bytes.Equal) {
 		t.Errorf("%s: read %q, want at least the first %d of %q", what, got, n, payloads)
 	}
@@ -67,18 +67,18 @@ func checkPrefix(t *testing.T, what string, data []byte, payloads [][]byte, n in
 
 // Goal: reading garbage neither panics nor runs away. Method: fuzz; what is read must be written back as it was.
 func FuzzCutFrame(f *testing.F) {
-	f.Add(appendFrame(nil, []byte("one")))
+	f.Add(AppendFrame(nil, []byte("one")))
 	f.Add(make([]byte, 64))
 	f.Add([]byte("\xff\xff\xff\xff\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		payload, rest, ok := cutFrame(data)
+		payload, rest, ok := CutFrame(data)
 		if !ok {
 			if len(payload) != 0 || !bytes.Equal(rest, data) {
 				t.Errorf("no frame, but %q and %q", payload, rest)
 			}
 			return
 		}
-		if again := append(appendFrame(nil, payload), rest...); !bytes.Equal(again, data) {
+		if again := append(AppendFrame(nil, payload), rest...); !bytes.Equal(again, data) {
 			t.Errorf("%q became %q", data, again)
 		}
 	})
@@ -87,7 +87,7 @@ func FuzzCutFrame(f *testing.F) {
 // Goal: a stretch of zeros, the classic leftover of a crash, holds no frame, an empty one neither. Method: a page of
 // them.
 func TestZerosAreNoFrame(t *testing.T) {
-	if got := slices.Collect(frames(make([]byte, 4096))); len(got) != 0 {
+	if got := slices.Collect(Frames(make([]byte, 4096))); len(got) != 0 {
 		t.Errorf("%d frames of zeros", len(got))
 	}
 }

@@ -43,9 +43,9 @@ type Trial struct {
 // Verdicts of a trial.
 const (
 	Fine    = "fine"
-	died    = "died"
-	silent  = "silent"
-	refused = "refused"
+	Died    = "died"
+	Silent  = "silent"
+	Refused = "refused"
 	Leaks   = "leaks"
 )
 
@@ -132,11 +132,11 @@ func (h Hunt) try(ctx context.Context, l load, n int) (Trial, error) {
 	case ctx.Err() != nil:
 		return t, ctx.Err()
 	case errors.Is(err, errRefused):
-		t.Verdict, t.Why = refused, err.Error()
+		t.Verdict, t.Why = Refused, err.Error()
 	case errors.Is(err, errSilent):
-		t.Verdict, t.Why = silent, err.Error()
+		t.Verdict, t.Why = Silent, err.Error()
 		if how := p.end(); how != "does not answer" {
-			t.Verdict, t.Why = died, err.Error()+": "+how
+			t.Verdict, t.Why = Died, err.Error()+": "+how
 		}
 	default:
 		return t, fmt.Errorf("%s: %w", l.name, err)

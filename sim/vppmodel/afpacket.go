@@ -20,7 +20,7 @@ func (p *afPacket) sits(v *VPP) bool {
 	if v.host == nil {
 		return true
 	}
-	if host, able := v.host.(linkIdentifier); able {
+	if host, able := v.host.(LinkIdentifier); able {
 		return host.LinkID(p.hostName) == p.id
 	}
 	return v.host.HasLink(p.hostName)
@@ -59,7 +59,7 @@ func (v *VPP) addAFPacket(m *af_packet.AfPacketCreateV3) (at uint32, retval int3
 			return 0, invalidInterface
 		}
 		v.host.LinkUp(name)
-		if host, able := v.host.(linkIdentifier); able {
+		if host, able := v.host.(LinkIdentifier); able {
 			p.id = host.LinkID(name)
 		}
 	}
@@ -110,5 +110,5 @@ func (v *VPP) afPacketCrash(m *af_packet.AfPacketCreateV3) CrashTrigger {
 	if _, exists := v.packets[truncate(m.HostIfName, tagMax)]; exists || len(v.packets)+1 < pollEvents {
 		return ""
 	}
-	return crashAFPacketMany
+	return CrashAFPacketMany
 }

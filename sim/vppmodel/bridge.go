@@ -25,7 +25,7 @@ type bridge struct {
 	bvi     uint32   // index, none
 	uuFwd   uint32   // index, none
 	members []uint32 // in the order in which frames are flooded, the last one first
-	view    []member // members as last looked at; nil where they changed since
+	view    []Member // members as last looked at; nil where they changed since
 }
 
 func (v *VPP) addBridge(id uint32) *bridge {

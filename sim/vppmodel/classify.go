@@ -227,7 +227,7 @@ func (v *VPP) classifierCrash(m *classify.ClassifyAddDelTable) CrashTrigger {
 	for index, f := range v.filters { //vppdrill:unordered any of them will do
 		for k := range f.table {
 			if f.acts[k] && f.table[k] == m.TableIndex && v.at(index) != nil {
-				return crashClassifierInUse
+				return CrashClassifierInUse
 			}
 		}
 	}

@@ -38,11 +38,11 @@ const (
 	// an address is deleted with another length than it has
 	CrashAddressOtherwise CrashTrigger = "address-of-other-length"
 	// the 16th AF_PACKET interface: as many with a frame at once, and VPP spins indefinitely
-	crashAFPacketMany CrashTrigger = "af-packet-many"
+	CrashAFPacketMany CrashTrigger = "af-packet-many"
 	// the classifier table goes that an interface's packets are looked up in
-	crashClassifierInUse CrashTrigger = "classifier-in-use"
+	CrashClassifierInUse CrashTrigger = "classifier-in-use"
 	// the weights of a load balancing mapping are 0 altogether, or 256
-	crashNATWeights CrashTrigger = "nat-weights"
+	CrashNATWeights CrashTrigger = "nat-weights"
 )
 
 // PredictCrash says what a real VPP would die of if it were asked m now, or because of it some time later. It looks at

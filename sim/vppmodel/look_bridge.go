@@ -18,11 +18,11 @@ type Bridge struct {
 	ARPUnknown bool
 	// Unknown is the interface for unknown unicast, ^0 for none.
 	Unknown uint32
-	Members []member
+	Members []Member
 }
 
-// member is one interface of a bridge domain.
-type member struct {
+// Member is one interface of a bridge domain.
+type Member struct {
 	Index uint32
 	BVI   bool
 	SHG   uint8
@@ -41,11 +41,11 @@ func (v *VPP) Bridge(id uint32) (Bridge, bool) {
 		return Bridge{}, false
 	}
 	if b.view == nil {
-		b.view = make([]member, len(b.members))
+		b.view = make([]Member, len(b.members))
 		for n, at := range b.members {
-			b.view[n] = member{at, at == b.bvi, v.ifaces[at].shg}
+			b.view[n] = Member{at, at == b.bvi, v.ifaces[at].shg}
 		}
-		slices.SortFunc(b.view, func(x, y member) int { return cmp.Compare(x.Index, y.Index) })
+		slices.SortFunc(b.view, func(x, y Member) int { return cmp.Compare(x.Index, y.Index) })
 	}
 	return Bridge{ID: id, Learn: b.has(l2.BRIDGE_API_FLAG_LEARN), Flood: b.has(l2.BRIDGE_API_FLAG_FLOOD),
 		UUFlood: b.has(l2.BRIDGE_API_FLAG_UU_FLOOD), Forward: b.has(l2.BRIDGE_API_FLAG_FWD),

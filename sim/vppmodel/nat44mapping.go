@@ -287,7 +287,7 @@ func (v *VPP) balanceCrash(m *nat44_ed.Nat44AddDelLbStaticMapping) CrashTrigger 
 	case v.nat.external[natKey{addrOfIP4(m.ExternalAddr), m.ExternalPort, m.Protocol}] != nil:
 		return ""
 	}
-	return crashNATWeights
+	return CrashNATWeights
 }
 
 func (v *VPP) balanceLocalCrash(m *nat44_ed.Nat44LbStaticMappingAddDelLocal) CrashTrigger {
@@ -308,7 +308,7 @@ func (v *VPP) balanceLocalCrash(m *nat44_ed.Nat44LbStaticMappingAddDelLocal) Cra
 		sum -= lb.locals[at].weight
 	}
 	if sum == 0 {
-		return crashNATWeights
+		return CrashNATWeights
 	}
 	return ""
 }

@@ -11,7 +11,7 @@ import (
 // Errors of streams. A real stream would block where ErrNoReply is returned: nothing that was sent has an answer left.
 var (
 	ErrNoReply      = errors.New("no reply is due")
-	errStreamClosed = errors.New("stream closed")
+	ErrStreamClosed = errors.New("stream closed")
 )
 
 // stream keeps the answers of what was sent until they are received. A dump is a snapshot of the instant it was sent.
@@ -37,7 +37,7 @@ func (s *stream) Context() context.Context { return s.ctx }
 
 func (s *stream) Close() error {
 	if s.closed {
-		return errStreamClosed
+		return ErrStreamClosed
 	}
 	s.closed, s.due = true, nil
 	return nil
@@ -45,7 +45,7 @@ func (s *stream) Close() error {
 
 func (s *stream) usable() error {
 	if s.closed {
-		return errStreamClosed
+		return ErrStreamClosed
 	}
 	return s.vpp.usable(s.ctx)
 }

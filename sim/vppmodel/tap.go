@@ -138,7 +138,7 @@ func (v *VPP) makeLinuxEnd(t *tap, m *tapv2.TapCreateV3) int32 {
 func ringFits(n uint16) bool { return n&(n-1) == 0 && n <= ringMax }
 
 func (v *VPP) addressLinuxEnd(t *tap, m *tapv2.TapCreateV3) error {
-	host, able := v.host.(tapAddresser)
+	host, able := v.host.(TapAddresser)
 	if !able {
 		return nil
 	}

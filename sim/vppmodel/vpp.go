@@ -107,16 +107,16 @@ type Host interface {
 	LinkMAC(name string) [6]byte
 }
 
-// tapAddresser is a Host that also gives a tap's Linux end the addresses and gateways of the tap's request, in that
+// TapAddresser is a Host that also gives a tap's Linux end the addresses and gateways of the tap's request, in that
 // order. Any error fails the creation with retval -145.
-type tapAddresser interface {
+type TapAddresser interface {
 	TapAddress(netns, name string, p netip.Prefix) error
 	TapGateway(netns, name string, gw netip.Addr) error
 }
 
-// linkIdentifier is a Host that can distinguish a device from a later one of the same name. An AF_PACKET interface is
+// LinkIdentifier is a Host that can distinguish a device from a later one of the same name. An AF_PACKET interface is
 // bound to the device that it was created on: with such a Host, View shows no device below it once that one is gone.
-type linkIdentifier interface {
+type LinkIdentifier interface {
 	// LinkID is never 0 for a link that exists, and never the same for two links.
 	LinkID(name string) uint64
 }

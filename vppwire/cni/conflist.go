@@ -42,12 +42,12 @@ func (l Conflist) JSON() ([]byte, error) {
 	if l.CNIVersion == "" {
 		l.CNIVersion = latest
 	}
-	own := netconf{AgentSocket: l.AgentSocket, NetnsDirs: l.NetnsDirs, Timeout: duration(l.Timeout)}
+	own := Netconf{AgentSocket: l.AgentSocket, NetnsDirs: l.NetnsDirs, Timeout: Duration(l.Timeout)}
 	if l.IPAM != "" {
 		own.IPAM = &types.IPAM{Type: l.IPAM}
 	}
 	if own.AgentSocket == "" {
-		own.AgentSocket = defaultSocket
+		own.AgentSocket = DefaultSocket
 	}
 	asked := own
 	asked.Name, asked.CNIVersion = l.Name, l.CNIVersion
@@ -65,7 +65,7 @@ func (l Conflist) JSON() ([]byte, error) {
 		// Our own fields, as Netconf has them.
 		AgentSocket string   `json:"agentSocket"`
 		NetnsDirs   []string `json:"netnsDirs,omitempty"`
-		Timeout     duration `json:"timeout,omitzero"`
+		Timeout     Duration `json:"timeout,omitzero"`
 	}
 	plugins := []any{plugin{own.Type, own.IPAM, own.AgentSocket, own.NetnsDirs, own.Timeout}}
 	if l.PortMap {

@@ -21,7 +21,7 @@ type ipam struct {
 }
 
 // delegate finds the configured IPAM plugin in CNI_PATH.
-func (c *netconf) delegate(cniPath string) (ipam, *failure) {
+func (c *Netconf) delegate(cniPath string) (ipam, *failure) {
 	if c.IPAM == nil || c.IPAM.Type == "" {
 		return ipam{}, nil
 	}

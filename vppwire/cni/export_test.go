@@ -7,7 +7,7 @@ import (
 
 // NetconfFields are the names of what a network configuration may say.
 func NetconfFields() (names []string) {
-	of := reflect.TypeFor[netconf]()
+	of := reflect.TypeFor[Netconf]()
 	for i := range of.NumField() {
 		if tag, ok := of.Field(i).Tag.Lookup("json"); ok {
 			name, _, _ := strings.Cut(tag, ",")

@@ -59,7 +59,7 @@ func FuzzStdin(f *testing.F) {
 					fine(t, fail)
 					continue
 				}
-				again := &netconf{CNIVersion: version, PrevResult: text}
+				again := &Netconf{CNIVersion: version, PrevResult: text}
 				if _, fail := again.previous(); fail != nil {
 					t.Fatalf("what was told as %s cannot be read: %v\n%s", version, fail, text)
 				}
@@ -100,7 +100,7 @@ func FuzzEnvironment(f *testing.F) {
 				t.Fatalf("%q was accepted", part)
 			}
 		}
-		if mayBeIn(defaultNetnsDirs, p.netns) && (strings.Contains(p.netns, "/../") && strings.HasPrefix(p.netns, "/proc") || !strings.HasPrefix(p.netns, "/")) {
+		if mayBeIn(DefaultNetnsDirs, p.netns) && (strings.Contains(p.netns, "/../") && strings.HasPrefix(p.netns, "/proc") || !strings.HasPrefix(p.netns, "/")) {
 			t.Fatalf("%q was accepted", p.netns)
 		}
 	})
@@ -110,12 +110,12 @@ func FuzzEnvironment(f *testing.F) {
 func FuzzDuration(f *testing.F) {
 	f.Add(int64(5 * time.Second))
 	f.Fuzz(func(t *testing.T, n int64) {
-		d := duration(n)
+		d := Duration(n)
 		text, err := json.Marshal(d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var again duration
+		var again Duration
 		if err := json.Unmarshal(text, &again); err != nil || again != d {
 			t.Fatalf("%s: %v, %v", text, again, err)
 		}

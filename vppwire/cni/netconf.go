@@ -18,21 +18,21 @@ import (
 
 // Defaults of Netconf.
 const (
-	// defaultSocket is where an agent listens unless it is told otherwise.
-	defaultSocket = "/run/vppdrill/cni.sock"
-	// defaultTimeout is well below the two minutes after which kubelets give a runtime's request up
+	// DefaultSocket is where an agent listens unless it is told otherwise.
+	DefaultSocket = "/run/vppdrill/cni.sock"
+	// DefaultTimeout is well below the two minutes after which kubelets give a runtime's request up
 	// (--runtime-request-timeout), and above the agent's own patience with VPP of 30 s.
-	defaultTimeout = time.Minute
-	// defaultAgentWait lets an agent be restarted without a pod noticing.
-	defaultAgentWait = 5 * time.Second
+	DefaultTimeout = time.Minute
+	// DefaultAgentWait lets an agent be restarted without a pod noticing.
+	DefaultAgentWait = 5 * time.Second
 )
 
-// defaultNetnsDirs is where container runtimes keep network namespaces: `ip netns`, containerd, CRI-O and podman, then
+// DefaultNetnsDirs is where container runtimes keep network namespaces: `ip netns`, containerd, CRI-O and podman, then
 // Docker. "/proc" means /proc/PID/ns/net and /proc/PID/task/TID/ns/net.
-var defaultNetnsDirs = []string{"/var/run/netns", "/run/netns", "/var/run/docker/netns", "/run/docker/netns", "/proc"}
+var DefaultNetnsDirs = []string{"/var/run/netns", "/run/netns", "/var/run/docker/netns", "/run/docker/netns", "/proc"}
 
-// netconf is the plugin's configuration: what the specification defines, and our own fields.
-type netconf struct {
+// Netconf is the plugin's configuration: what the specification defines, and our own fields.
+type Netconf struct {
 	CNIVersion string          `json:"cniVersion"`
 	Name       string          `json:"name"`
 	Type       string          `json:"type,omitempty"`
@@ -50,29 +50,29 @@ type netconf struct {
 	// NetnsDirs are the folders that CNI_NETNS may be in, directly; none is DefaultNetnsDirs.
 	NetnsDirs []string `json:"netnsDirs,omitempty"`
 	// Timeout bounds a request as a whole, from 1 s to 10 min; 0 is DefaultTimeout.
-	Timeout duration `json:"timeout,omitempty"`
+	Timeout Duration `json:"timeout,omitempty"`
 	// AgentWait is how long an agent that is away is waited for, up to Timeout; absent is DefaultAgentWait, "0s" is not at
 	// all.
-	AgentWait *duration `json:"agentWait,omitempty"`
+	AgentWait *Duration `json:"agentWait,omitempty"`
 
 	raw []byte // as it came, for an IPAM plugin
 }
 
-// duration is a time.Duration in Go's notation: "5s".
-type duration time.Duration
+// Duration is a time.Duration in Go's notation: "5s".
+type Duration time.Duration
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (d *duration) UnmarshalText(text []byte) error {
+func (d *Duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	if err != nil {
 		return fmt.Errorf("%q is no duration such as \"5s\"", text)
 	}
-	*d = duration(parsed)
+	*d = Duration(parsed)
 	return nil
 }
 
 // MarshalText implements encoding.TextMarshaler.
-func (d duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
 // Bounds of a configuration.
 const (
@@ -89,8 +89,8 @@ const (
 var ownFields = []string{"agentSocket", "netnsDirs", "timeout", "agentWait"}
 
 // parseNetconf reads a configuration and refuses what the command cannot be done with.
-func parseNetconf(data []byte, command string) (*netconf, *failure) {
-	c := &netconf{raw: data}
+func parseNetconf(data []byte, command string) (*Netconf, *failure) {
+	c := &Netconf{raw: data}
 	if err := json.Unmarshal(data, c); err != nil {
 		return c, undecodable("network configuration", err)
 	}
@@ -119,18 +119,18 @@ func parseNetconf(data []byte, command string) (*netconf, *failure) {
 var leastVersion = map[string]string{wire.Add: "0.3.0", wire.Del: "0.3.0", wire.Check: "0.4.0", wire.GC: "1.1.0", wire.Status: "1.1.0"}
 
 // settle checks our own fields and fills in their defaults.
-func (c *netconf) settle() *failure {
+func (c *Netconf) settle() *failure {
 	bad := func(field, format string, args ...any) *failure {
 		return failed(types.ErrInvalidNetworkConfig, "network configuration: "+field+": "+format, args...)
 	}
 	if c.AgentSocket == "" {
-		c.AgentSocket = defaultSocket
+		c.AgentSocket = DefaultSocket
 	}
 	if !path.IsAbs(c.AgentSocket) || len(c.AgentSocket) > socketMax || strings.ContainsRune(c.AgentSocket, 0) {
 		return bad("agentSocket", "%q: an absolute path of at most %d bytes is needed", c.AgentSocket, socketMax)
 	}
 	if len(c.NetnsDirs) == 0 {
-		c.NetnsDirs = defaultNetnsDirs
+		c.NetnsDirs = DefaultNetnsDirs
 	}
 	for _, dir := range c.NetnsDirs {
 		if !path.IsAbs(dir) || path.Clean(dir) != dir || dir == "/" {
@@ -138,13 +138,13 @@ func (c *netconf) settle() *failure {
 		}
 	}
 	if c.Timeout == 0 {
-		c.Timeout = duration(defaultTimeout)
+		c.Timeout = Duration(DefaultTimeout)
 	}
 	if t := time.Duration(c.Timeout); t < timeoutMin || t > timeoutMax {
 		return bad("timeout", "%v is not between %v and %v", t, timeoutMin, timeoutMax)
 	}
 	if c.AgentWait == nil {
-		wait := duration(min(defaultAgentWait, time.Duration(c.Timeout)))
+		wait := Duration(min(DefaultAgentWait, time.Duration(c.Timeout)))
 		c.AgentWait = &wait
 	}
 	if w := *c.AgentWait; w < 0 || w > c.Timeout {
@@ -154,7 +154,7 @@ func (c *netconf) settle() *failure {
 }
 
 // refuseUnsupported refuses fields that ask for what nobody would do.
-func (c *netconf) refuseUnsupported() *failure {
+func (c *Netconf) refuseUnsupported() *failure {
 	unsupported := func(field string, value any) *failure {
 		return failed(types.ErrUnsupportedField, "unsupported field %q: %.200s", field, value)
 	}
@@ -218,7 +218,7 @@ func near(a, b string) bool {
 }
 
 // valid lists the attachments that a GC leaves.
-func (c *netconf) valid() ([]wire.Attachment, *failure) {
+func (c *Netconf) valid() ([]wire.Attachment, *failure) {
 	const field = "cni.dev/valid-attachments"
 	if c.Valid == nil {
 		// Without the list, everything would be removed.

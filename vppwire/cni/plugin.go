@@ -49,7 +49,7 @@ func Run(ctx context.Context, getenv func(string) string, in io.Reader, out io.W
 // call is a request in progress.
 type call struct {
 	parameters
-	conf  *netconf
+	conf  *Netconf
 	agent client
 	ipam  ipam
 }

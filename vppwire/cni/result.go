@@ -17,7 +17,7 @@ import (
 )
 
 // previous reads prevResult; nil where there is none.
-func (c *netconf) previous() (*current.Result, *failure) {
+func (c *Netconf) previous() (*current.Result, *failure) {
 	if empty(c.PrevResult) {
 		return nil, nil
 	}

@@ -27,7 +27,7 @@ func mayBeIn(dirs []string, netns string) bool {
 
 // sandbox opens CNI_NETNS: an allowed path of a network namespace that is not the plugin's own. The caller closes the
 // descriptor. A path that is gone has the code of an unknown container, so that no runtime goes on about it.
-func (c *netconf) sandbox(p parameters) (fd int, f *failure) {
+func (c *Netconf) sandbox(p parameters) (fd int, f *failure) {
 	switch {
 	case !path.IsAbs(p.netns) || path.Clean(p.netns) != p.netns:
 		return -1, invalidEnv(envNetns, "%q: an absolute path without detours is needed", p.netns)

@@ -25,7 +25,7 @@ func (d *Driver) perform(now time.Time, e agent.Effect) {
 			delete(d.requests, e.Request)
 			r.answer <- e
 			if e.Exhausted {
-				d.tellPeople(agent.Log{Level: 4, Reason: reasonExhausted, Message: e.Message, Namespace: r.namespace, PodName: r.pod})
+				d.tellPeople(agent.Log{Level: 4, Reason: ReasonExhausted, Message: e.Message, Namespace: r.namespace, PodName: r.pod})
 			}
 		}
 	case agent.WakeAt:
@@ -48,9 +48,9 @@ func (d *Driver) perform(now time.Time, e agent.Effect) {
 	}
 }
 
-// reasonExhausted: a pod was refused as no address was free. An event of the driver's own, as the agent answers it and
+// ReasonExhausted: a pod was refused as no address was free. An event of the driver's own, as the agent answers it and
 // logs nothing.
-const reasonExhausted = "NoFreeAddress"
+const ReasonExhausted = "NoFreeAddress"
 
 // tellPeople counts an event and hands it on.
 func (d *Driver) tellPeople(e agent.Log) {

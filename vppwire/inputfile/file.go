@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// most is how many bytes a file that people write may have: a month of a real cluster is two megabytes. More is a
+// Most is how many bytes a file that people write may have: a month of a real cluster is two megabytes. More is a
 // device, a disk image or a mistake, and would fill the memory before anything could say so.
-const most = 64 << 20
+const Most = 64 << 20
 
 // Read reads a whole file of at most Most bytes, which may be a pipe.
 func Read(path string) ([]byte, error) {
@@ -20,9 +20,9 @@ func Read(path string) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && info.Mode()&os.ModeDevice != 0 && info.Mode()&os.ModeCharDevice != 0 && path != "/dev/stdin" && path != os.DevNull {
 		return nil, fmt.Errorf("read %s: it is a device", path)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && len(data) > most {
-		return nil, fmt.Errorf("read %s: it has more than %d MiB", path, most>>20)
+	data, err := io.ReadAll(io.LimitReader(f, Most+1))
+	if err == nil && len(data) > Most {
+		return nil, fmt.Errorf("read %s: it has more than %d MiB", path, Most>>20)
 	}
 	return data, err
 }

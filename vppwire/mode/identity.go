@@ -4,19 +4,19 @@ import "github.com/vppdrill/vppdrill/vppwire"
 
 // Identities shared by every node of a cluster.
 const (
-	// vni, BridgeID and SplitHorizon are upstream's: VNI 10, one bridge domain, tunnels and BVI in group 1 so that
+	// VNI, BridgeID and SplitHorizon are upstream's: VNI 10, one bridge domain, tunnels and BVI in group 1 so that
 	// nothing that came from a tunnel goes into another one.
-	vni          = 10
-	bridgeID     = 1
-	splitHorizon = 1
+	VNI          = 10
+	BridgeID     = 1
+	SplitHorizon = 1
 	// bviInstance and nicInstance are our loopbacks' instances; tap 0 is the host interconnect.
 	bviInstance = 0
 	nicInstance = 1
 	gwInstance  = 2
 	// trunkInstance is the instance of the trunk bridge's BVI.
 	trunkInstance = 3
-	// trunkBridgeID is the bridge domain that joins the pods' trunk with VPP's tables, where there is one.
-	trunkBridgeID = 2
+	// TrunkBridgeID is the bridge domain that joins the pods' trunk with VPP's tables, where there is one.
+	TrunkBridgeID = 2
 	hostTapID     = 0
 	// neighborsMax dynamic neighbors: VPP's default.
 	neighborsMax = 50000
@@ -27,10 +27,10 @@ const (
 // BVIName is the VPP name of the bridge's virtual interface; LoopbackNIC of the loopback that stands in for a NIC;
 // GatewayLoop of the loopback that holds the pods' gateway addresses; TrunkBVI of the trunk bridge's virtual interface.
 var (
-	bviName     = vppwire.LoopbackName(bviInstance)
-	loopbackNIC = vppwire.LoopbackName(nicInstance)
-	gatewayLoop = vppwire.LoopbackName(gwInstance)
-	trunkBVI    = vppwire.LoopbackName(trunkInstance)
+	BVIName     = vppwire.LoopbackName(bviInstance)
+	LoopbackNIC = vppwire.LoopbackName(nicInstance)
+	GatewayLoop = vppwire.LoopbackName(gwInstance)
+	TrunkBVI    = vppwire.LoopbackName(trunkInstance)
 )
 
 // BVIMAC is the BVI's MAC on node id: 12:2b and the ID in four bytes, upstream's later rule, unique for every ID.

@@ -41,7 +41,7 @@ func (c Config) nat(o *objects, n Node) {
 	o.add(vppwire.NATAddress{Addr: n.HostVPP, Twice: true})
 	c.natSides(o, c.InterconnectName())
 	if c.Overlay() {
-		c.natSides(o, bviName)
+		c.natSides(o, BVIName)
 	}
 	if wiring := podModes[c.Pod]; wiring.shared() && (len(n.Gateways) > 0 || n.PodIf.IsValid()) {
 		c.natSides(o, wiring.name(c, Pod{}))

@@ -11,7 +11,7 @@ func (n Node) MainInterface() string {
 	if n.NIC != "" {
 		return n.NIC
 	}
-	return loopbackNIC
+	return LoopbackNIC
 }
 
 // NodeObjects wires the node itself: tables, main interface, host interconnect, BVI and bridge, routes between the
@@ -99,14 +99,14 @@ func (c Config) gateway(o *objects, n Node) {
 		return
 	}
 	o.add(vppwire.Loopback{Instance: gwInstance, MAC: gatewayMAC(n.ID)})
-	o.add(vppwire.Tag{If: gatewayLoop, Text: "podGwLoop"})
+	o.add(vppwire.Tag{If: GatewayLoop, Text: "podGwLoop"})
 	ip6 := n.Address.Addr().Is6()
-	o.add(vppwire.InTable{If: gatewayLoop, Table: c.PodTable, IP6: ip6})
+	o.add(vppwire.InTable{If: GatewayLoop, Table: c.PodTable, IP6: ip6})
 	if n.Second != nil {
-		o.add(vppwire.InTable{If: gatewayLoop, Table: c.PodTable, IP6: !ip6})
+		o.add(vppwire.InTable{If: GatewayLoop, Table: c.PodTable, IP6: !ip6})
 	}
 	for _, g := range n.Gateways {
-		o.add(vppwire.Address{If: gatewayLoop, Addr: g, Table: c.PodTable})
+		o.add(vppwire.Address{If: GatewayLoop, Addr: g, Table: c.PodTable})
 	}
-	o.add(vppwire.Up{If: gatewayLoop})
+	o.add(vppwire.Up{If: GatewayLoop})
 }

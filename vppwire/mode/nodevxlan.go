@@ -11,13 +11,13 @@ type nodeVXLAN struct{}
 
 // interconnect adds the bridge and its virtual interface, from which tunnels to all peers start.
 func (nodeVXLAN) interconnect(c Config, o *objects, n Node) {
-	o.add(vppwire.Bridge{ID: bridgeID})
+	o.add(vppwire.Bridge{ID: BridgeID})
 	o.add(vppwire.Loopback{Instance: bviInstance, MAC: BVIMAC(n.ID)})
-	o.add(vppwire.Tag{If: bviName, Text: "vxlanBVI"})
-	o.add(vppwire.InTable{If: bviName, Table: c.PodTable, IP6: n.VXLAN.Addr().Is6()})
-	o.add(vppwire.Address{If: bviName, Addr: n.VXLAN, Table: c.PodTable})
-	o.add(vppwire.Up{If: bviName})
-	o.add(vppwire.Member{Bridge: bridgeID, If: bviName, BVI: true, SHG: splitHorizon})
+	o.add(vppwire.Tag{If: BVIName, Text: "vxlanBVI"})
+	o.add(vppwire.InTable{If: BVIName, Table: c.PodTable, IP6: n.VXLAN.Addr().Is6()})
+	o.add(vppwire.Address{If: BVIName, Addr: n.VXLAN, Table: c.PodTable})
+	o.add(vppwire.Up{If: BVIName})
+	o.add(vppwire.Member{Bridge: BridgeID, If: BVIName, BVI: true, SHG: SplitHorizon})
 }
 
 // betweenTables leads to other nodes from the pod VRF. The drops keep a packet to a pod that does not exist
@@ -44,13 +44,13 @@ func (nodeVXLAN) betweenTables(c Config, o *objects, n Node) {
 
 func (nodeVXLAN) peer(c Config, o *objects, n Node, p Peer) {
 	name, mac := vppwire.VXLANName(p.ID), BVIMAC(p.ID)
-	o.add(vppwire.VXLAN{Instance: p.ID, Src: n.Address.Addr(), Dst: p.Address, VNI: vni, Table: c.MainTable})
-	o.add(vppwire.Member{Bridge: bridgeID, If: name, SHG: splitHorizon})
+	o.add(vppwire.VXLAN{Instance: p.ID, Src: n.Address.Addr(), Dst: p.Address, VNI: VNI, Table: c.MainTable})
+	o.add(vppwire.Member{Bridge: BridgeID, If: name, SHG: SplitHorizon})
 	o.add(vppwire.Up{If: name})
-	o.add(vppwire.FIB{Bridge: bridgeID, MAC: mac, If: name})
-	o.add(vppwire.Neighbor{If: bviName, Addr: p.VXLAN, MAC: mac})
+	o.add(vppwire.FIB{Bridge: BridgeID, MAC: mac, If: name})
+	o.add(vppwire.Neighbor{If: BVIName, Addr: p.VXLAN, MAC: mac})
 	via := func(dst netip.Prefix) vppwire.Route {
-		return vppwire.Route{Table: c.PodTable, Prefix: dst, Via: p.VXLAN, If: bviName}
+		return vppwire.Route{Table: c.PodTable, Prefix: dst, Via: p.VXLAN, If: BVIName}
 	}
 	toPodTable := func(dst netip.Prefix) vppwire.Route {
 		return vppwire.Route{Table: c.MainTable, Prefix: dst, ToTable: true, Lookup: c.PodTable}

@@ -42,7 +42,7 @@ func (c Config) vppTowardsPod(o *objects, n Node, p Pod, name string, podMAC vpp
 	if n.PodIf.IsValid() {
 		o.add(vppwire.Address{If: name, Addr: netip.PrefixFrom(p.VPPEnd, p.VPPEnd.BitLen()), Table: c.PodTable})
 	} else {
-		own.add(vppwire.Unnumbered{If: name, Donor: gatewayLoop, Table: c.PodTable, IP6: p.Addr.Is6(), Both: p.SecondAddr.IsValid()})
+		own.add(vppwire.Unnumbered{If: name, Donor: GatewayLoop, Table: c.PodTable, IP6: p.Addr.Is6(), Both: p.SecondAddr.IsValid()})
 	}
 	c.podMTU(own, name)
 	own.add(vppwire.Up{If: name})

@@ -24,7 +24,7 @@ func (podMacvlan) bridged(c Config) bool { return c.NAT.On }
 
 func (w podMacvlan) name(c Config, _ Pod) string {
 	if w.bridged(c) {
-		return trunkBVI
+		return TrunkBVI
 	}
 	return trunk
 }
@@ -38,7 +38,7 @@ func (podMacvlan) shared() bool { return true }
 // node makes the trunk, once there is a gateway to lend it an address or pods bring addresses of their own.
 func (w podMacvlan) node(c Config, o *objects, n Node) {
 	if w.bridged(c) { // whose it is changes with no range
-		o.add(vppwire.Bridge{ID: trunkBridgeID})
+		o.add(vppwire.Bridge{ID: TrunkBridgeID})
 	}
 	if !n.lends() && !n.PodIf.IsValid() {
 		return
@@ -69,7 +69,7 @@ func (w podMacvlan) node(c Config, o *objects, n Node) {
 		c.inPodTable(o, name, !ip6) // before it borrows: VPP lets none change its table that has addresses
 	}
 	if !n.PodIf.IsValid() {
-		o.add(vppwire.Unnumbered{If: name, Donor: gatewayLoop, Table: c.PodTable, IP6: ip6, Both: both})
+		o.add(vppwire.Unnumbered{If: name, Donor: GatewayLoop, Table: c.PodTable, IP6: ip6, Both: both})
 	}
 	c.podMTU(o, name)
 	w.guard(c, o, ip6)
@@ -88,10 +88,10 @@ func (w podMacvlan) guard(c Config, o *objects, ip6 bool) {
 // bridge joins the trunk with a virtual interface that routes for it.
 func (podMacvlan) bridge(c Config, o *objects, n Node) {
 	o.add(vppwire.Loopback{Instance: trunkInstance, MAC: trunkMAC(n.ID)})
-	o.add(vppwire.Tag{If: trunkBVI, Text: "podTrunkBVI"})
-	o.add(vppwire.Up{If: trunkBVI})
-	o.add(vppwire.Member{Bridge: trunkBridgeID, If: trunkBVI, BVI: true})
-	o.add(vppwire.Member{Bridge: trunkBridgeID, If: trunk})
+	o.add(vppwire.Tag{If: TrunkBVI, Text: "podTrunkBVI"})
+	o.add(vppwire.Up{If: TrunkBVI})
+	o.add(vppwire.Member{Bridge: TrunkBridgeID, If: TrunkBVI, BVI: true})
+	o.add(vppwire.Member{Bridge: TrunkBridgeID, If: trunk})
 	c.podMTU(o, trunk)
 }
 
@@ -99,7 +99,7 @@ func (w podMacvlan) ends(c Config, o *objects, p Pod, podMAC, _ vppwire.MAC) {
 	o.add(vppwire.Macvlan{Netns: p.Netns, Name: p.IfName, Parent: vppwire.TrunkLinuxDevice, MAC: podMAC})
 	o.add(vppwire.LinkState{Netns: p.Netns, Name: p.IfName, MTU: c.MTU, Of: vppwire.OfMacvlan})
 	if w.bridged(c) {
-		o.add(vppwire.FIB{Bridge: trunkBridgeID, MAC: podMAC, If: trunk})
+		o.add(vppwire.FIB{Bridge: TrunkBridgeID, MAC: podMAC, If: trunk})
 	}
 	o.add(vppwire.Source{Addr: p.Addr, MAC: podMAC})
 	if p.SecondAddr.IsValid() {

@@ -30,7 +30,7 @@ var scripts = []struct {
 func Try(t *testing.T, boot func(Chooser) Machine) {
 	t.Run("exhaustive", func(t *testing.T) {
 		for _, s := range scripts {
-			t.Logf("%s: %d runs", s.text, exhaust(t, s.text, s.troubles, boot))
+			t.Logf("%s: %d runs", s.text, Exhaust(t, s.text, s.troubles, boot))
 		}
 	})
 	t.Run("random", func(t *testing.T) {
@@ -40,9 +40,9 @@ func Try(t *testing.T, boot func(Chooser) Machine) {
 	})
 }
 
-// exhaust lives through a script with every combination of at most so many troubles, and whatever losses of power
+// Exhaust lives through a script with every combination of at most so many troubles, and whatever losses of power
 // leave. It returns how many runs that were.
-func exhaust(t testing.TB, script string, troubles int, boot func(Chooser) Machine) int {
+func Exhaust(t testing.TB, script string, troubles int, boot func(Chooser) Machine) int {
 	t.Helper()
 	o := engine.NewOdometer()
 	for o.Next() {

@@ -18,9 +18,9 @@ const (
 	KeyComplete   = Prefix + "complete"
 	valueLooking  = "looking"
 	ValueComplete = "yes"
-	// keyAssumed is created, by whoever loses patience, before a store is marked complete in which nodes that exist have
+	// KeyAssumed is created, by whoever loses patience, before a store is marked complete in which nodes that exist have
 	// no record. Such nodes may hold IDs all the same, mostly small ones: see assumedFirst.
-	keyAssumed   = Prefix + "assumed"
+	KeyAssumed   = Prefix + "assumed"
 	valueAssumed = "yes"
 	// prefixAnnounced and a node's name is that node's word that nobody has to wait for a record of its own; the value is
 	// its Node object's UID.
@@ -80,7 +80,7 @@ func (b *barrier) forget(self string, listed map[string]bool, revision int64) {
 		}
 	}
 	gone(KeyComplete, &b.complete)
-	gone(keyAssumed, &b.assumed)
+	gone(KeyAssumed, &b.assumed)
 	gone(prefixAnnounced+self, &b.own)
 	for name, x := range b.others { //vppdrill:unordered each by itself
 		if gone(prefixAnnounced+name, &x); !x.there {
@@ -109,7 +109,7 @@ func (m *Machine) applyNote(item *Item) bool {
 		} else if was {
 			m.view.stale = true // announcements were not noted while it was there
 		}
-	case item.Key == keyAssumed:
+	case item.Key == KeyAssumed:
 		b.assumed.take(item)
 	case announced && name == m.cfg.Name:
 		b.own.take(item)
@@ -152,7 +152,7 @@ func (m *Machine) heldBack() bool {
 			return true
 		}
 		e := &m.view.entries[own]
-		m.log(info, "node ID %d: nothing is known of the claim, and the store is not complete: returned", e.id)
+		m.log(Info, "node ID %d: nothing is known of the claim, and the store is not complete: returned", e.id)
 		m.ask(Request{Op: Delete, Key: recordKey(e.id), Revision: e.rev})
 		return true
 	}
@@ -209,7 +209,7 @@ func (m *Machine) awaitRecords() (why string) {
 			return why
 		}
 		if !m.barrier.assumed.there {
-			m.ask(Request{Op: Create, Key: keyAssumed, Value: valueAssumed})
+			m.ask(Request{Op: Create, Key: KeyAssumed, Value: valueAssumed})
 			return ""
 		}
 	}

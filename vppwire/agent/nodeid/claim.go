@@ -59,7 +59,7 @@ func (m *Machine) identify() {
 // there: then the old block drains and is published under the new ID, which keeps others off it.
 func (m *Machine) relinquish() {
 	c := &m.claim
-	m.log(warn, "node ID %d belongs to Node UID %s, which is gone; a new one is claimed for %s", c.ID, c.UID, m.uid)
+	m.log(Warn, "node ID %d belongs to Node UID %s, which is gone; a new one is claimed for %s", c.ID, c.UID, m.uid)
 	*c = claim{}
 	m.changed |= IDChanged
 }
@@ -195,14 +195,14 @@ func (m *Machine) conflicted() {
 	}
 	m.claim.conflicts++
 	if m.claim.conflicts == conflictsQuiet+1 {
-		m.log(warn, "no node ID after %d attempts; going on", m.claim.conflicts)
+		m.log(Warn, "no node ID after %d attempts; going on", m.claim.conflicts)
 	}
 }
 
 // adopt makes an ID ours that the store shows as ours. It is acted on when it is on disk.
 func (m *Machine) adopt(id uint32) {
 	m.claim = claim{Claim: Claim{id, m.uid}}
-	m.log(info, "node ID %d", id)
+	m.log(Info, "node ID %d", id)
 	m.emit(Save(m.claim.Claim))
 	m.changed |= IDChanged | WantsAct
 }
@@ -223,7 +223,7 @@ func (m *Machine) checkOwner() bool {
 	e := m.view.entry(c.ID)
 	if e == nil || m.ours(e, c.UID) {
 		if c.lost != "" {
-			m.log(info, "node ID %d is ours again", c.ID)
+			m.log(Info, "node ID %d is ours again", c.ID)
 			c.lost = ""
 			m.changed |= StandingChanged
 		}
@@ -246,7 +246,7 @@ func (m *Machine) dropTwin() bool {
 	}
 	for i := range m.view.entries {
 		if e := &m.view.entries[i]; e.id != m.claim.ID && m.ours(e, m.claim.UID) {
-			m.log(info, "node ID %d is ours too: returned", e.id)
+			m.log(Info, "node ID %d is ours too: returned", e.id)
 			m.ask(Request{Op: Delete, Key: recordKey(e.id), Revision: e.rev})
 			return true
 		}
@@ -268,6 +268,6 @@ func (m *Machine) cannotClaim(format string, args ...any) {
 	m.claim.full = false
 	if m.claim.waiting != why {
 		m.claim.waiting = why
-		m.log(info, "no node ID yet: %s", why)
+		m.log(Info, "no node ID yet: %s", why)
 	}
 }

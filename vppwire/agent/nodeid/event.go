@@ -130,8 +130,8 @@ type Level int
 
 // Levels of Log.
 const (
-	info  Level = 0
-	warn  Level = 4
+	Info  Level = 0
+	Warn  Level = 4
 	Error Level = 8
 )
 

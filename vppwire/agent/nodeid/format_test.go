@@ -21,7 +21,7 @@ func TestRecordFormats(t *testing.T) {
 		}
 	}
 	for _, text := range []string{with(`"format":2`), `{"format":7,"pod_networks":"another meaning"}`, `{"format":7,"vxlan":"v"}`} {
-		if _, err := ParseRecord(text); !errors.Is(err, errNewer) {
+		if _, err := ParseRecord(text); !errors.Is(err, ErrNewer) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -150,7 +150,7 @@ func (m *Machine) ownNodeIsGone() {
 		return
 	}
 	m.claim.removed = true
-	m.log(warn, "the Node object of %s is gone: no more addresses are given out", m.cfg.Name)
+	m.log(Warn, "the Node object of %s is gone: no more addresses are given out", m.cfg.Name)
 	m.changed |= StandingChanged
 }
 
@@ -160,7 +160,7 @@ func (m *Machine) takenBack(e *entry) {
 	s := &m.members
 	s.alive[e.uid] = true
 	if s.guessed[e.uid] {
-		m.log(info, "node %s (ID %d) lives", e.name, e.id)
+		m.log(Info, "node %s (ID %d) lives", e.name, e.id)
 		delete(s.gone, e.uid)
 		delete(s.guessed, e.uid)
 	}

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// recordFormat is the newest format of node records that this version reads. Format 1 needs no word of it, and this
+// RecordFormat is the newest format of node records that this version reads. Format 1 needs no word of it, and this
 // version writes nothing newer.
-const recordFormat = 1
+const RecordFormat = 1
 
-// errNewer: a record says that whoever ignores what he does not know of it would do harm.
-var errNewer = errors.New("a newer version has written it")
+// ErrNewer: a record says that whoever ignores what he does not know of it would do harm.
+var ErrNewer = errors.New("a newer version has written it")
 
 // ParseRecord reads a record. Fields may come in any order and unknown ones are ignored, as records of other writers
 // and of newer versions may have them; ErrNewer where the record forbids that. The strings of the result may share
@@ -48,10 +48,10 @@ func newer(text string) error {
 }
 
 func tooNew(format uint32) error {
-	if format <= recordFormat {
+	if format <= RecordFormat {
 		return nil
 	}
-	return fmt.Errorf("%w: it needs a reader of format %d, and this version reads up to %d", errNewer, format, recordFormat)
+	return fmt.Errorf("%w: it needs a reader of format %d, and this version reads up to %d", ErrNewer, format, RecordFormat)
 }
 
 // recordWire is a record before its addresses are parsed.

@@ -110,7 +110,7 @@ func (m *Machine) judge() {
 			}
 			if !s.gone[r.uid] {
 				s.gone[r.uid], s.guessed[r.uid] = true, true
-				m.log(info, "node %s (ID %d) has no Node object: it counts as gone", e.name, e.id)
+				m.log(Info, "node %s (ID %d) has no Node object: it counts as gone", e.name, e.id)
 				m.emit(MemberChanged{ID: e.id})
 			}
 		}
@@ -145,7 +145,7 @@ func (m *Machine) rank() int {
 // release marks a gone node's record as released, so that its quarantine begins.
 func (m *Machine) release(e *entry) {
 	if m.marks() {
-		m.log(info, "node ID %d of node %s is released", e.id, e.name)
+		m.log(Info, "node ID %d of node %s is released", e.id, e.name)
 		m.mark(e, m.now.UTC())
 	}
 }

@@ -119,9 +119,9 @@ func (v *view) registered() map[string]bool {
 	return registered
 }
 
-// foreignKey ends the warning about a key below the records' that no agent writes. Whoever keeps all others from
+// ForeignKey ends the warning about a key below the records' that no agent writes. Whoever keeps all others from
 // writing there has a key misread.
-const foreignKey = "is not a node record's: ignored"
+const ForeignKey = "is not a node record's: ignored"
 
 // apply brings items into the view. An item that is not newer than what is known of its key is ignored.
 func (m *Machine) apply(items []Item) {
@@ -130,7 +130,7 @@ func (m *Machine) apply(items []Item) {
 		if id, ok := parseKey(item.Key); ok {
 			m.applyRecord(id, item)
 		} else if !m.applyNote(item) {
-			m.log(warn, "store: key %q "+foreignKey, item.Key)
+			m.log(Warn, "store: key %q "+ForeignKey, item.Key)
 		}
 	}
 }
@@ -202,7 +202,7 @@ func (m *Machine) fill(e *entry, item *Item) {
 	n, err := ParseRecord(item.Value)
 	if err != nil {
 		e.malformed = true
-		m.log(warn, "store: %s: %v: left alone", item.Key, err)
+		m.log(Warn, "store: %s: %v: left alone", item.Key, err)
 		return
 	}
 	e.name, e.uid = n.Name, n.UID

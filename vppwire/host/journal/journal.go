@@ -19,11 +19,11 @@ import (
 var (
 	// ErrLocked: another process has the journal open.
 	ErrLocked = errors.New("another process uses it")
-	// errClosed: the journal was closed before the write.
-	errClosed = errors.New("the journal is closed")
-	// errRefused: an earlier write failed, and this one was asked for by somebody who did not know, or does not replace
+	// ErrClosed: the journal was closed before the write.
+	ErrClosed = errors.New("the journal is closed")
+	// ErrRefused: an earlier write failed, and this one was asked for by somebody who did not know, or does not replace
 	// everything.
-	errRefused = errors.New("refused behind a write that failed")
+	ErrRefused = errors.New("refused behind a write that failed")
 )
 
 // Journal is an open journal file. Its methods may be called from any goroutine; writes take effect in the order of the
@@ -32,7 +32,7 @@ type Journal struct {
 	path  string
 	lock  *os.File
 	disk  disk
-	found found
+	found Found
 
 	mu     sync.Mutex
 	wanted sync.Cond
@@ -153,7 +153,7 @@ func (j *Journal) settle(take func(*agent.History)) error {
 		return err
 	}
 	j.size = c.whole
-	j.found = found{Frames: c.frames, Bytes: c.whole, Cut: size - c.whole, Damage: c.damage, Unknown: c.unknown}
+	j.found = Found{Frames: c.frames, Bytes: c.whole, Cut: size - c.whole, Damage: c.damage, Unknown: c.unknown}
 	if c.damage != nil {
 		if j.found.Quarantine, err = quarantine(j.disk, j.path, io.NewSectionReader(j.file, 0, size)); err != nil {
 			return fmt.Errorf("damaged, and no copy can be made: %w", err)
@@ -191,8 +191,8 @@ func quarantine(d disk, path string, data io.Reader) (string, error) {
 	return "", fmt.Errorf("%d damaged files are there already", quarantinesMost)
 }
 
-// found says what Open found.
-func (j *Journal) Found() found { return j.found }
+// Found says what Open found.
+func (j *Journal) Found() Found { return j.found }
 
 // Persist writes records behind everything else, or instead of everything with Replace, all or none, and calls done
 // once, from a goroutine of the journal's and in the order of the calls, when they are durable or are known not to be.
@@ -210,7 +210,7 @@ func (j *Journal) enqueue(w write) {
 	}
 	j.mu.Unlock()
 	if closed {
-		w.done(errClosed)
+		w.done(ErrClosed)
 	}
 }
 
@@ -254,7 +254,7 @@ func (j *Journal) perform(batch []write) {
 	err := j.write(taken)
 	for _, w := range batch {
 		if w.refused {
-			w.done(fmt.Errorf("%w: %w", errRefused, why))
+			w.done(fmt.Errorf("%w: %w", ErrRefused, why))
 		} else {
 			w.done(err)
 		}

@@ -88,7 +88,7 @@ func TestLives(t *testing.T) {
 	must(t, wait(j.Append, lease(1), sandbox(1)))
 	must(t, wait(j.Append, lease(2)))
 	must(t, j.Close())
-	if err := wait(j.Append, lease(3)); !errors.Is(err, errClosed) {
+	if err := wait(j.Append, lease(3)); !errors.Is(err, ErrClosed) {
 		t.Fatalf("a write after Close: %v", err)
 	}
 

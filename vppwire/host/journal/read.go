@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// found says what Open found besides records.
-type found struct {
+// Found says what Open found besides records.
+type Found struct {
 	// Frames is how many frames counted, Bytes their length.
 	Frames int
 	Bytes  int64

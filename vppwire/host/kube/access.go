@@ -49,7 +49,7 @@ func AgentNeeds(use AgentUse) []Need {
 		{Resource: "nodes", Verbs: []string{"list", "watch"}},
 		{Resource: "pods", Verbs: []string{"list"}},
 		{Group: "networking.k8s.io", Resource: "networkpolicies", Verbs: []string{"list", "watch"}},
-		{Group: Group, Version: RecordVersion, Resource: RecordResource, Kind: recordKind, Fields: recordFields, Verbs: []string{"get", "list", "watch", "create", "update", "delete"}},
+		{Group: Group, Version: RecordVersion, Resource: RecordResource, Kind: RecordKind, Fields: recordFields, Verbs: []string{"get", "list", "watch", "create", "update", "delete"}},
 		{Resource: "events", Verbs: []string{"create", "patch"}},
 	}
 	switch {
@@ -86,7 +86,7 @@ func ControllerNeeds(leaseNamespace string) []Need {
 // their pod CIDRs.
 func OperatorNeeds(leaseNamespace string, requested bool) []Need {
 	needs := []Need{
-		{Group: Group, Version: RecordVersion, Resource: RecordResource, Kind: recordKind, Fields: recordFields, Verbs: []string{"get", "list", "create", "update", "delete"}},
+		{Group: Group, Version: RecordVersion, Resource: RecordResource, Kind: RecordKind, Fields: recordFields, Verbs: []string{"get", "list", "create", "update", "delete"}},
 		{Resource: "events", Verbs: []string{"create", "patch"}},
 		{Group: "coordination.k8s.io", Resource: "leases", Namespace: leaseNamespace, Verbs: []string{"get", "create", "update"}},
 		{Group: "coordination.k8s.io", Resource: "leases", Verbs: []string{"list"}},

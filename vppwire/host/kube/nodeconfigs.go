@@ -20,8 +20,8 @@ const (
 	NodeConfigGroup    = "nodeconfig.contiv.vpp"
 	NodeConfigVersion  = "v1"
 	NodeConfigResource = "nodeconfigs"
-	// nodeConfigsPath is where the server has them.
-	nodeConfigsPath = "/apis/" + NodeConfigGroup + "/" + NodeConfigVersion + "/" + NodeConfigResource
+	// NodeConfigsPath is where the server has them.
+	NodeConfigsPath = "/apis/" + NodeConfigGroup + "/" + NodeConfigVersion + "/" + NodeConfigResource
 )
 
 // NodeConfigs are the NodeConfig resources at one moment, in order of nodes. Bad are those that cannot be read, by
@@ -35,7 +35,7 @@ type NodeConfigs struct {
 func (c *Connection) NodeConfigs(ctx context.Context) (NodeConfigs, error) {
 	ctx, cancel := context.WithTimeout(logged(ctx, c.log), answerTime)
 	defer cancel()
-	list, err := custom{c.client, nodeConfigsPath}.List(ctx, metav1.ListOptions{})
+	list, err := custom{c.client, NodeConfigsPath}.List(ctx, metav1.ListOptions{})
 	if statusCode(err) == http.StatusNotFound {
 		return NodeConfigs{}, nil
 	}
@@ -52,7 +52,7 @@ func (c *Connection) NodeConfigs(ctx context.Context) (NodeConfigs, error) {
 // FollowNodeConfigs tells all of them, and all again after each change and each gap, from one goroutine until ctx ends.
 func (c *Connection) FollowNodeConfigs(ctx context.Context, tell func(NodeConfigs)) {
 	all := map[string]*unstructured.Unstructured{}
-	follow(logged(ctx, c.log), c.client, custom{c.client, nodeConfigsPath}, "", &unstructured.Unstructured{}, sink[*unstructured.Unstructured]{
+	follow(logged(ctx, c.log), c.client, custom{c.client, NodeConfigsPath}, "", &unstructured.Unstructured{}, sink[*unstructured.Unstructured]{
 		listed: func(objects []*unstructured.Unstructured) {
 			clear(all)
 			for _, u := range objects {

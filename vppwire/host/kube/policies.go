@@ -7,10 +7,10 @@ import (
 	networking "k8s.io/api/networking/v1"
 )
 
-// reasonPolicy is the event about a NetworkPolicy.
-const reasonPolicy = "NetworkPolicyNotEnforced"
+// ReasonPolicy is the event about a NetworkPolicy.
+const ReasonPolicy = "NetworkPolicyNotEnforced"
 
-var unenforced = []shortcoming{{reasonPolicy, "it is not enforced: agents wire pods without filters, and everybody reaches the pods that it selects"}}
+var unenforced = []shortcoming{{ReasonPolicy, "it is not enforced: agents wire pods without filters, and everybody reaches the pods that it selects"}}
 
 // followPolicies tells of each NetworkPolicy that nobody enforces it, until ctx ends.
 func (f *Facts) followPolicies(ctx context.Context) {

@@ -21,8 +21,8 @@ const PoolsKey = "pools"
 // it.
 const (
 	IPAMConfigResource = "ipamconfigs"
-	// ipamConfigsPath is where the server has them.
-	ipamConfigsPath = "/apis/" + Group + "/" + RecordVersion + "/" + IPAMConfigResource
+	// IPAMConfigsPath is where the server has them.
+	IPAMConfigsPath = "/apis/" + Group + "/" + RecordVersion + "/" + IPAMConfigResource
 )
 
 // ReasonRangesRefused is the event about a node whose agent cannot take the ranges that were published.
@@ -45,7 +45,7 @@ func (f *Facts) followPools(ctx context.Context, say func(...agent.Event)) {
 		say(agent.PoolsChanged{Pools: pools})
 	}
 	if f.cfg.PoolsNamespace == "" {
-		follow(ctx, f.cfg.Client, custom{f.cfg.Client, ipamConfigsPath}, selector, &unstructured.Unstructured{}, lastOf(func(u *unstructured.Unstructured) {
+		follow(ctx, f.cfg.Client, custom{f.cfg.Client, IPAMConfigsPath}, selector, &unstructured.Unstructured{}, lastOf(func(u *unstructured.Unstructured) {
 			pools, err := readIPAMConfig(u)
 			tell("IPAMConfig "+u.GetName(), pools, err)
 		}))

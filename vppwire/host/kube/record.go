@@ -22,7 +22,7 @@ import (
 const (
 	Group          = "vppdrill.github.io"
 	RecordVersion  = "v1alpha1"
-	recordKind     = "NodeIDRecord"
+	RecordKind     = "NodeIDRecord"
 	RecordResource = "nodeidrecords"
 )
 
@@ -64,7 +64,7 @@ func recordName(key string) (string, error) {
 
 func newRecord(name, key, value, version string) *NodeIDRecord {
 	return &NodeIDRecord{
-		TypeMeta:   metav1.TypeMeta{APIVersion: Group + "/" + RecordVersion, Kind: recordKind},
+		TypeMeta:   metav1.TypeMeta{APIVersion: Group + "/" + RecordVersion, Kind: RecordKind},
 		ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: version},
 		Spec:       NodeIDRecordSpec{Key: key, Record: value},
 	}

@@ -138,24 +138,24 @@ func fenced(s *v1.Service) bool {
 
 // Reasons of events about a Service that VPP does not serve as it says.
 const (
-	reasonFenced      = "LoadBalancerAddressNotServed"
-	reasonHealthCheck = "HealthCheckNotAnswered"
-	reasonProtocol    = "ProtocolNotServed"
+	ReasonFenced      = "LoadBalancerAddressNotServed"
+	ReasonHealthCheck = "HealthCheckNotAnswered"
+	ReasonProtocol    = "ProtocolNotServed"
 )
 
 // unserved is what a Service that VPP serves says without effect.
 func unserved(s *v1.Service) (list []shortcoming) {
 	if fenced(s) {
-		list = append(list, shortcoming{reasonFenced, "its load balancer addresses are not served: VPP cannot keep clients out that spec.loadBalancerSourceRanges " +
+		list = append(list, shortcoming{ReasonFenced, "its load balancer addresses are not served: VPP cannot keep clients out that spec.loadBalancerSourceRanges " +
 			"does not name; remove that, or leave the Service to kube-proxy by the label " + AgentLabel + "=" + AgentNone})
 	}
 	if port := s.Spec.HealthCheckNodePort; port != 0 {
-		list = append(list, shortcoming{reasonHealthCheck, fmt.Sprintf("agents do not answer at spec.healthCheckNodePort %d: a load balancer that asks there takes no "+
+		list = append(list, shortcoming{ReasonHealthCheck, fmt.Sprintf("agents do not answer at spec.healthCheckNodePort %d: a load balancer that asks there takes no "+
 			"node for one with endpoints; have it ask the Service's node port", port)})
 	}
 	for _, p := range s.Spec.Ports {
 		if protoOf(p.Protocol) == 0 {
-			list = append(list, shortcoming{reasonProtocol, fmt.Sprintf("port %d is not served: VPP's NAT44 knows TCP and UDP, and not %s", p.Port, p.Protocol)})
+			list = append(list, shortcoming{ReasonProtocol, fmt.Sprintf("port %d is not served: VPP's NAT44 knows TCP and UDP, and not %s", p.Port, p.Protocol)})
 		}
 	}
 	return list

@@ -26,8 +26,8 @@ import (
 
 // Prefix begins versioned paths, and PluginURL is the one of the address plan; both are contiv/vpp's.
 const (
-	prefix    = "/contiv/v1/"
-	pluginURL = prefix + "ipam"
+	Prefix    = "/contiv/v1/"
+	PluginURL = Prefix + "ipam"
 )
 
 // Agent is what can be looked at: a host.Driver.
@@ -54,7 +54,7 @@ const askTime = 5 * time.Second
 func Handler(cfg Config) http.Handler {
 	mux := http.NewServeMux()
 	h := handler(cfg)
-	mux.HandleFunc("GET "+pluginURL, h.ipam)
+	mux.HandleFunc("GET "+PluginURL, h.ipam)
 	mux.Handle("GET /healthz", Probe(h.health))
 	mux.HandleFunc("GET /plan", h.plan)
 	mux.HandleFunc("GET "+StateURL, h.state(time.Now()))
@@ -98,28 +98,28 @@ func (h handler) health(ctx context.Context) (string, error) {
 	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return line == "" }), "\n"), nil
 }
 
-// nodeIPAM is the answer of PluginURL: contiv/vpp 2.0's.
-type nodeIPAM struct {
+// NodeIPAM is the answer of PluginURL: contiv/vpp 2.0's.
+type NodeIPAM struct {
 	ID             uint32     `json:"nodeId"`
 	Name           string     `json:"nodeName"`
 	IP             string     `json:"nodeIP"`
 	PodNetwork     string     `json:"podNetwork"`
 	VPPHostNetwork string     `json:"vppHostNetwork"`
-	Config         ipamConfig `json:"config"`
+	Config         IPAMConfig `json:"config"`
 	// Second is ours: what the node has of the second family, absent in clusters of one.
-	Second *secondIPAM `json:"second,omitempty"`
+	Second *SecondIPAM `json:"second,omitempty"`
 }
 
-// secondIPAM is a node's addresses and ranges of the second family, under the names of the first.
-type secondIPAM struct {
+// SecondIPAM is a node's addresses and ranges of the second family, under the names of the first.
+type SecondIPAM struct {
 	IP             string     `json:"nodeIP"`
 	PodNetwork     string     `json:"podNetwork"`
 	VPPHostNetwork string     `json:"vppHostNetwork"`
-	Config         ipamConfig `json:"config"`
+	Config         IPAMConfig `json:"config"`
 }
 
-// ipamConfig is the address section under contiv/vpp 2.0's names.
-type ipamConfig struct {
+// IPAMConfig is the address section under contiv/vpp 2.0's names.
+type IPAMConfig struct {
 	PodIfIPCIDR             string `json:"podIfIPCIDR"`
 	PodSubnetCIDR           string `json:"podSubnetCIDR"`
 	PodNetworkPrefixLen     int    `json:"podNetworkPrefixLen"`
@@ -134,7 +134,7 @@ type ipamConfig struct {
 
 // ipam shows the node's addresses; 500 as upstream while the node has none.
 func (h handler) ipam(w http.ResponseWriter, r *http.Request) {
-	out := nodeIPAM{Name: h.NodeName}
+	out := NodeIPAM{Name: h.NodeName}
 	known := false
 	if !h.ask(w, r, func(a *agent.Agent) { known = out.fill(a, h.IPAM) }) {
 		return
@@ -158,7 +158,7 @@ type addressed interface {
 
 // fill takes over what the node has and the ranges in force, defaults and what the cluster says included; false while
 // it has no address.
-func (out *nodeIPAM) fill(a addressed, own contiv.IPAMConfig) bool {
+func (out *NodeIPAM) fill(a addressed, own contiv.IPAMConfig) bool {
 	n := a.Node()
 	plan, known := a.Ranges()
 	if !known || !n.Address.IsValid() {
@@ -176,14 +176,14 @@ func (out *nodeIPAM) fill(a addressed, own contiv.IPAMConfig) bool {
 	out.VPPHostNetwork, out.Config = text(n.HostSubnet), configOf(&plan)
 	out.Config.ContivCIDR = own.ContivCIDR
 	if second := n.Second; second != nil && plan.Second != nil {
-		out.Second = &secondIPAM{second.Address.Addr().String(), block(second.Address.Addr().Is6()), text(second.HostSubnet), configOf(plan.Second)}
+		out.Second = &SecondIPAM{second.Address.Addr().String(), block(second.Address.Addr().Is6()), text(second.HostSubnet), configOf(plan.Second)}
 	}
 	return true
 }
 
 // configOf are the ranges of one family.
-func configOf(plan *contiv.Plan) ipamConfig {
-	return ipamConfig{
+func configOf(plan *contiv.Plan) IPAMConfig {
+	return IPAMConfig{
 		PodIfIPCIDR: text(plan.PodIf), PodSubnetCIDR: text(plan.PodSubnet), PodNetworkPrefixLen: plan.PodSubnetOneNodePrefixLen,
 		VPPHostSubnetCIDR: text(plan.VPPHostSubnet), VPPHostNetworkPrefixLen: plan.VPPHostSubnetOneNodeLen,
 		NodeInterconnectCIDR: text(plan.NodeInterconnect), NodeInterconnectDHCP: !plan.NodeInterconnect.IsValid(),

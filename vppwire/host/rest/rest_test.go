@@ -84,11 +84,11 @@ func handlerOf(t testing.TB, a *agent.Agent) http.Handler {
 
 // Goal: the address plan is contiv/vpp's, before and after the node has an address.
 func TestIPAM(t *testing.T) {
-	code, body := get(t, handlerOf(t, newAgent(t, false)), "GET", pluginURL)
+	code, body := get(t, handlerOf(t, newAgent(t, false)), "GET", PluginURL)
 	if code != 500 || body != "\"Error getting node IP\"\n" {
 		t.Errorf("before: %d %q", code, body)
 	}
-	code, body = get(t, handlerOf(t, newAgent(t, true)), "GET", pluginURL)
+	code, body = get(t, handlerOf(t, newAgent(t, true)), "GET", PluginURL)
 	const want = `{"nodeId":1,"nodeName":"node-1","nodeIP":"192.168.16.1","podNetwork":"10.1.1.0/24","vppHostNetwork":"172.30.1.0/24",` +
 		`"config":{"podIfIPCIDR":"","podSubnetCIDR":"10.1.0.0/16","podNetworkPrefixLen":24,"vppHostSubnetCIDR":"172.30.0.0/16","vppHostNetworkPrefixLen":24,` +
 		`"nodeInterconnectCIDR":"192.168.16.0/24","nodeInterconnectDHCP":false,"vxlanCIDR":"192.168.30.0/24","serviceCIDR":"10.96.0.0/12","contivCIDR":""}}` + "\n"
@@ -123,7 +123,7 @@ func (node) Ranges() (contiv.Plan, bool) {
 
 // Goal: a node of two families shows both. Method: an agent's answers, in JSON.
 func TestSecondIPAM(t *testing.T) {
-	var out nodeIPAM
+	var out NodeIPAM
 	if _, known := (node{}).Ranges(); !known {
 		t.Fatal("no ranges")
 	}
@@ -156,10 +156,10 @@ func TestPaths(t *testing.T) {
 		{h, "GET", "/metrics", 200, "seen_total 0"},
 		{h, "GET", "/nothing", 404, ""},
 		{h, "POST", "/plan", 405, ""},
-		{h, "DELETE", pluginURL, 405, ""},
+		{h, "DELETE", PluginURL, 405, ""},
 		{stopped, "GET", "/plan", 503, "stopped"},
 		{stopped, "GET", "/healthz", 503, "stopped"},
-		{stopped, "GET", pluginURL, 503, "stopped"},
+		{stopped, "GET", PluginURL, 503, "stopped"},
 	} {
 		if code, body := get(t, test.h, test.method, test.path); code != test.code || !strings.Contains(body, test.text) {
 			t.Errorf("%s %s: %d %.100q", test.method, test.path, code, body)

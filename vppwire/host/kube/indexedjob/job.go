@@ -31,8 +31,8 @@ type Order struct {
 // TaskFile is where a pod finds its task.
 const TaskFile = "/task/task.gz"
 
-// taskMost is how large a task may be, in bytes: a ConfigMap holds 1 MiB, names and all.
-const taskMost = 1000 << 10
+// TaskMost is how large a task may be, in bytes: a ConfigMap holds 1 MiB, names and all.
+const TaskMost = 1000 << 10
 
 const (
 	lookEvery = time.Second
@@ -46,8 +46,8 @@ const (
 
 // Run makes the Job, hands each line that its pods print to line, one at a time, and returns when the Job is over.
 func Run(ctx context.Context, client kubernetes.Interface, o Order, line func(text []byte)) (err error) {
-	if len(o.Task) > taskMost {
-		return fmt.Errorf("the task has %d bytes, and a ConfigMap takes %d: give fewer points, or a scenario with fewer pods", len(o.Task), taskMost)
+	if len(o.Task) > TaskMost {
+		return fmt.Errorf("the task has %d bytes, and a ConfigMap takes %d: give fewer points, or a scenario with fewer pods", len(o.Task), TaskMost)
 	}
 	defer func() {
 		again, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTime)

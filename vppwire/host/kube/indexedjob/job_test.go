@@ -58,7 +58,7 @@ func TestRunEnds(t *testing.T) {
 		}
 	}
 	client := fake.NewClientset()
-	err := Run(t.Context(), client, Order{Name: "e", Namespace: "lab", Task: make([]byte, taskMost+1)}, nil)
+	err := Run(t.Context(), client, Order{Name: "e", Namespace: "lab", Task: make([]byte, TaskMost+1)}, nil)
 	if err == nil || !strings.Contains(err.Error(), "give fewer points") || len(client.Actions()) > 0 {
 		t.Errorf("a task that is too large: %v, %d requests", err, len(client.Actions()))
 	}
