@@ -107,7 +107,7 @@ func (c IPAM) foreignSetting() (path string, of System) {
 		if s.at == nil || s.of.Name == c.System {
 			continue
 		}
-		usual := c.usual(string(s.of.Name))
+		usual := reflect.ValueOf(s.of.Section)
 		for _, m := range strictyaml.Members(reflect.ValueOf(s.at).Elem()) {
 			if !reflect.DeepEqual(m.Value.Interface(), usual.FieldByIndex(m.Index).Interface()) {
 				return "config.ipam." + string(s.of.Name) + "." + m.Name, s.of.Name
