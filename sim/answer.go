@@ -8,8 +8,8 @@ import (
 func (p *process) answer(a agent.Answer) {
 	if r, ok := p.close(a.Request); ok {
 		told := &answered{m: p.m, answer: a, done: r.done, full: a.Code == agent.CodeTryAgain && p.m.crowded()}
-		if a.Exhausted {
-			p.m.w.system.Refused(p.m.name, r.owner)
+		if r.attempt.Placed = a.Result.Addr.IsValid(); a.Exhausted || r.attempt.Placed {
+			p.m.w.system.Tried(p.m.name, r.attempt)
 		}
 		p.m.w.eng.After(answerTime, told)
 	}

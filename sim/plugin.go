@@ -104,11 +104,11 @@ func (x *plugin) Fire() {
 		x.m.fact(fact.Fact{What: fact.Asked{Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Command: fact.AskedAddress, Netns: x.netns, Addr: netip.Addr{}}})
 		if w.faulty() && w.judge(fault.Op{Node: x.m.name, Kind: fault.KindCNI, Name: fact.AskedAddress, Key: x.owner.ContainerID}).Action == fault.Vanish {
 			// The plugin is killed before it can print its result.
-			prep.Prepare(x.m.name, x.owner, func() {})
+			prep.Prepare(x.m.name, x.attempt(), func() {})
 			x.end(killed)
 			return
 		}
-		prep.Prepare(x.m.name, x.owner, func() { w.eng.After(0, x) })
+		prep.Prepare(x.m.name, x.attempt(), func() { w.eng.After(0, x) })
 		return
 	}
 	if x.prepared && !x.m.host.HasNamespace(x.netns) {
@@ -116,7 +116,7 @@ func (x *plugin) Fire() {
 		return
 	}
 	x.asked = w.eng.Now()
-	x.proc, x.number = p, p.request(x.owner, func(a agent.Answer) {
+	x.proc, x.number = p, p.request(x.attempt(), func(a agent.Answer) {
 		x.answered()
 		x.end(x.m.cniResult(a))
 	})
@@ -209,6 +209,11 @@ func (x *plugin) abandoned() {
 	if waited := m.w.eng.Now() - since; x.proc != nil && m.able() && waited >= least {
 		m.fact(fact.Fact{What: fact.Abandoned{Owner: x.owner, Pod: x.pod, Command: x.command, Took: waited}})
 	}
+}
+
+// attempt is the plugin's search for an address.
+func (x *plugin) attempt() controllers.Attempt {
+	return controllers.Attempt{Pod: x.pod, Owner: x.owner}
 }
 
 // addLeased notes that the agent has leased an address for an ADD that is open.

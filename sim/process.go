@@ -5,12 +5,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/sim/hostmodel"
 	"github.com/vppdrill/vppdrill/sim/internal/cluster"
+	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -100,9 +100,9 @@ type reported struct {
 
 // openRequest is a CNI request whose caller waits.
 type openRequest struct {
-	number uint64
-	owner  ipam.Owner
-	done   func(agent.Answer)
+	number  uint64
+	attempt controllers.Attempt
+	done    func(agent.Answer)
 }
 
 // step feeds one event to the agent and performs what it asks for.
@@ -282,9 +282,9 @@ func (p *process) awake(now time.Duration) {
 }
 
 // request notes the caller of a CNI request and returns the request's number.
-func (p *process) request(owner ipam.Owner, done func(agent.Answer)) uint64 {
+func (p *process) request(a controllers.Attempt, done func(agent.Answer)) uint64 {
 	p.next++
-	p.open = append(p.open, openRequest{number: p.next, owner: owner, done: done})
+	p.open = append(p.open, openRequest{number: p.next, attempt: a, done: done})
 	return p.next
 }
 

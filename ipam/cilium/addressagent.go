@@ -83,8 +83,8 @@ type AddressAgent struct {
 	asked  map[ipam.Owner]waiting
 	leases int
 	// refused are pods that found no address since the last step, pending those that count as demand.
-	refused []ipam.Owner
-	pending pending[ipam.Owner]
+	refused []string
+	pending pending[string]
 
 	last    uint64
 	writing bool
@@ -160,8 +160,8 @@ func (a *AddressAgent) Step(now time.Time, ev Event) []Effect {
 	default:
 		panic(fmt.Sprintf("cilium: an agent of addresses heard %T", ev))
 	}
-	for _, o := range a.refused {
-		a.pending.add(now, o, 0)
+	for _, pod := range a.refused {
+		a.pending.add(now, pod, 0)
 	}
 	a.refused = nil
 	a.expire()
@@ -251,18 +251,19 @@ func (a *AddressAgent) evaluate() {
 	a.request(func(id uint64) Effect { return WriteResource{id, x} })
 }
 
-// Refused says that a pod found no address. A step has to follow: it counts as demand until it has one, or for five
+// Refused says that a pod found no address. A step has to follow: it counts as demand until it is placed, or for five
 // minutes.
-func (a *AddressAgent) Refused(o ipam.Owner) { a.refused = append(a.refused, o) }
+func (a *AddressAgent) Refused(pod string) { a.refused = append(a.refused, pod) }
+
+// Placed says that a pod has an address.
+func (a *AddressAgent) Placed(pod string) {
+	delete(a.pending, pod)
+	a.refused = slices.DeleteFunc(a.refused, func(r string) bool { return r == pod })
+}
 
 // watermarks are the configured ones, with room for the pods that found no address: the operator knows of no pod but
 // those that have one, and would get a node one PreAllocate of addresses after the other.
 func (a *AddressAgent) watermarks() Watermarks {
-	for o := range a.pending { //vppdrill:unordered each is judged alone
-		if _, holds := a.cfg.Alloc.Lease(o); holds || a.asked[o].addr.IsValid() {
-			delete(a.pending, o)
-		}
-	}
 	w := a.cfg.Watermarks
 	if n := a.pending.count(a.now); n > 0 {
 		w.MinAllocate = max(w.MinAllocate, a.cfg.Alloc.Len()+len(a.asked)+n+w.Unused())

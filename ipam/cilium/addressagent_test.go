@@ -97,9 +97,12 @@ func (s *storyAgent) play(t *testing.T, d *datadriven.TestData) {
 	case "take":
 		l, _, err := s.alloc.Allocate(s.now, owner, ipam.Want{})
 		fmt.Fprintf(&s.out, "%s %v\n", l.Addr, err)
+		if err == nil {
+			s.agent.Placed(owner.String())
+		}
 		s.look()
 	case "refuse":
-		s.agent.Refused(owner)
+		s.agent.Refused(owner.String())
 		s.look()
 	case "release":
 		s.alloc.Release(s.now, owner)

@@ -13,8 +13,9 @@ type Demand interface {
 	// Needed is how many addresses the node needs in all, Excess which blocks it can give back and still have them.
 	Needed(now time.Time) int
 	Excess(needed int) []netip.Prefix
-	// Refused says that an owner found no address.
-	Refused(now time.Time, o ipam.Owner)
+	// Refused says that a pod found no address, Placed that it has one.
+	Refused(now time.Time, pod string)
+	Placed(pod string)
 	// Occupied reports whether a pod holds an address of a block.
 	Occupied(block netip.Prefix) bool
 	// Until is when what is needed changes by itself, the zero time for never.
@@ -60,7 +61,7 @@ func (oneCIDR) Needed(time.Time) int { return 1 }
 func (oneCIDR) Excess(int) []netip.Prefix { return nil }
 
 // Refused implements Demand.
-func (oneCIDR) Refused(time.Time, ipam.Owner) {}
+func (oneCIDR) Refused(time.Time, string) {}
 
 // Demands are what a node wants of all pools. They look at the node's allocator, and so they belong to whoever owns
 // that.
@@ -80,9 +81,16 @@ func (d *Demands) Add(pool string, of Demand) {
 	d.pools, d.of = append(d.pools, pool), append(d.of, of)
 }
 
-// Refused says that an owner found no address of a pool; a pool that is not known stands for the default one.
-func (d *Demands) Refused(now time.Time, pool string, o ipam.Owner) {
-	d.of[max(slices.Index(d.pools, pool), 0)].Refused(now, o)
+// Refused says that a pod found no address of a pool; a pool that is not known stands for the default one.
+func (d *Demands) Refused(now time.Time, pool, pod string) {
+	d.of[max(slices.Index(d.pools, pool), 0)].Refused(now, pod)
+}
+
+// Placed says that a pod has an address.
+func (d *Demands) Placed(pod string) {
+	for _, of := range d.of {
+		of.Placed(pod)
+	}
 }
 
 // Look is what an agent needs that has these blocks; six says that its pods have addresses of IPv6. Of pools beside the

@@ -3,8 +3,6 @@ package cilium
 import (
 	"net/netip"
 	"time"
-
-	"github.com/vppdrill/vppdrill/ipam"
 )
 
 // NodeDemand works out what a Node needs of its pool: MultiPool's rules for an ipam.NodeAllocator, whose blocks are the
@@ -17,20 +15,19 @@ type NodeDemand struct {
 	// PendingTimeout is how long a request that found no address counts; 0 is 5 min.
 	PendingTimeout time.Duration
 
-	pending pending[ipam.Owner]
+	// pending is by pod: a kubelet tries again with another sandbox, which is another owner.
+	pending pending[string]
 }
 
-// Refused says that o found no address: it counts as demand until it holds one, or until the timeout.
-func (d *NodeDemand) Refused(now time.Time, o ipam.Owner) { d.pending.add(now, o, d.PendingTimeout) }
+// Refused says that a pod found no address: it counts as demand until it is placed, or until the timeout.
+func (d *NodeDemand) Refused(now time.Time, pod string) { d.pending.add(now, pod, d.PendingTimeout) }
+
+// Placed says that a pod has an address.
+func (d *NodeDemand) Placed(pod string) { delete(d.pending, pod) }
 
 // Needed is how many addresses n needs in all, its pods' included. Addresses that no pod gets are not counted: the
 // operator's side leaves them out too.
 func (d *NodeDemand) Needed(now time.Time, n *Node) int {
-	for o := range d.pending { // in any order: each is judged alone
-		if _, holds := n.Lease(o); holds {
-			delete(d.pending, o)
-		}
-	}
 	used := n.leasesOf(d.Pool) + d.pending.count(now)
 	if used == 0 && d.PreAllocate == 0 && d.Pool != "" {
 		return 0 // what a block of one of several pools keeps for itself is no reason to keep the block

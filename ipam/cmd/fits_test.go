@@ -112,7 +112,7 @@ func draw(t *rapid.T, system scenarios.System) drawn {
 	}
 	d.nodes, d.pods, d.strict = int(min(p.Nodes, 4)), int(p.PodsPerNode), system != scenarios.Calico
 	if system == scenarios.Cilium { // more is there for a node that comes first, unless it is the node that has a limit
-		d.strict = d.config.Cilium.Mode == scenarios.ENI || d.config.Cilium.Mode == scenarios.CRD && d.config.Cilium.MaxAllocate > 0 && p.PodsPerNode == uint64(d.config.Cilium.MaxAllocate)
+		d.strict = d.config.Cilium.Mode == scenarios.ENI || d.config.Cilium.Mode == scenarios.ClusterPool || d.config.Cilium.Mode == scenarios.CRD && d.config.Cilium.MaxAllocate > 0 && p.PodsPerNode == uint64(d.config.Cilium.MaxAllocate)
 	}
 	if wanted > 0 {
 		d.strict = d.strict && wanted >= p.PodsPerNode

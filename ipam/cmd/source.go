@@ -15,8 +15,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
-// wiredKept is what the wiring of this project keeps of each block beside its first and last address: a gateway and a
-// NAT loopback. Of a delegated prefix it keeps none, because its gateway is outside.
+// wiredKept is what the wiring of this project keeps of each block beside its first and last address: a gateway, which
+// Cilium calls the router, and a NAT loopback. Of a delegated prefix it keeps none, because its gateway is outside.
 const wiredKept = 2
 
 // source is the configuration as package plan takes it.
@@ -165,8 +165,11 @@ func (s stage) cilium() (plan.Source, error) {
 		return s.ciliumNodes(ranges, f)
 	}
 	out := plan.Cilium{Multi: own.Mode != scenarios.ClusterPool, Kept: own.KeptPerCIDR, Namespace: own.NamespacePool, Fabric: f}
-	if s.wired {
+	switch {
+	case s.wired && out.Multi:
 		out.Kept = wiredKept
+	case s.wired:
+		out.Kept = wiredKept - 1 // the router's is counted by itself
 	}
 	for _, p := range own.Pools {
 		pool := plan.CiliumPool{Name: cmp.Or(p.Name, cilium.DefaultPool), PreAllocate: max(int(p.PreAllocate), 0)}

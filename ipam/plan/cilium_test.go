@@ -119,7 +119,9 @@ func settle(t *rapid.T, o *cilium.PoolOperator, name string, pods, pre, kept int
 		for i := range pods {
 			owner := ipam.Owner{Network: "n", ContainerID: fmt.Sprint(i), IfName: "eth0"}
 			if _, _, err := node.Allocate(epoch, owner, ipam.Want{}); err != nil {
-				demand.Refused(epoch, owner)
+				demand.Refused(epoch, owner.String())
+			} else {
+				demand.Placed(owner.String())
 			}
 		}
 	}

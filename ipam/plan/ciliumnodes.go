@@ -114,15 +114,26 @@ func (s CiliumNodes) served(d *Draft, c Cluster, row Row) error {
 	}
 	d.Reserve(name, "first and last address of a range", uint64(2*len(s.Ranges)), "cluster")
 	what := fmt.Sprintf("%s, %s", name, plurals(all, "address", "addresses"))
-	if row.Held > 0 {
-		d.Node(what, all/uint64(row.Held), fmt.Sprintf("%s each, %d of them ready", plurals(uint64(row.Held), "address", "addresses"), row.Available))
+	// What is ready on a node is for its pods. It is lost to those of other nodes, and the last node needs none.
+	ready := uint64(row.Available)
+	if row.Held > 0 && all > 0 {
+		d.Node(what, plus(all, ready)/uint64(row.Held), fmt.Sprintf("%s each, %d of them ready, which the last node does without", plurals(uint64(row.Held), "address", "addresses"), ready))
+	} else if all == 0 {
+		d.Node(what, 0, "no address")
 	} else {
 		d.Node(what, countMax, "a node without pods has none")
 	}
-	if c.Nodes > 0 {
-		d.Pod(what, less(all/c.Nodes, uint64(row.Available)), fmt.Sprintf("an equal share for %s, but for the %d that a node keeps ready", plural(c.Nodes, "node"), row.Available))
-	} else {
+	switch {
+	case c.Nodes > 1:
+		d.Pod(what, less(all, times(c.Nodes-1, ready))/c.Nodes, fmt.Sprintf("an equal share for %s, but for the %d that each of the others keeps ready", plural(c.Nodes, "node"), ready))
+	case c.Nodes == 1:
+		d.Pod(what, all, "the node may have every address")
+	default:
 		d.Pod(what, all, "one node may have every address")
+	}
+	if c.Nodes > 0 && c.PodsPerNode > 0 && times(c.Nodes, uint64(row.Held)) > all {
+		d.Find(ruleWarmShort, Warning, what, fmt.Sprintf("%s with %s ask for %d more than there are, so some have none ready", plural(c.Nodes, "node"), plural(uint64(row.Assigned), "pod"), times(c.Nodes, uint64(row.Held))-all),
+			"add a range, or set preAllocate lower")
 	}
 	d.podsKnown, d.Pods = true, all
 	return nil

@@ -45,6 +45,14 @@ func countText(n uint64) string {
 // plural is "1 node", "2 nodes".
 func plural(n uint64, noun string) string { return plurals(n, noun, noun+"s") }
 
+// fit is " fits" of one, " fit" of more.
+func fit(n uint64) string {
+	if n == 1 {
+		return " fits"
+	}
+	return " fit"
+}
+
 func plurals(n uint64, one, more string) string {
 	if n == 1 {
 		return "1 " + one

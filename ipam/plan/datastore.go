@@ -146,7 +146,7 @@ func (s Datastore) zones(d *Draft, e Row) error {
 		most = max(most, n)
 		if each := uint64(e.Prefixes); s.Sizing.PrefixDelegation && each > 0 && n < blocks/each {
 			d.Find(rulePieces, Warning, d.Ranges[len(d.Ranges)-1].String(),
-				fmt.Sprintf("its %d whole /28 prefixes are enough for %s, but ENIs' own addresses break some, and %s fit", blocks, plural(blocks/each, "node"), countText(n)),
+				fmt.Sprintf("its %d whole /28 prefixes are enough for %s, but ENIs' own addresses break some, and %s", blocks, plural(blocks/each, "node"), countText(n)+fit(n)),
 				"reserve a part of the subnet for prefixes (EC2's subnet CIDR reservation), or give prefixes a subnet of their own")
 		}
 	}
@@ -156,8 +156,8 @@ func (s Datastore) zones(d *Draft, e Row) error {
 	}
 	if sum > 0 && least < most {
 		total = times(least, uint64(len(s.Zones)))
-		d.Find(ruleZones, Warning, first, fmt.Sprintf("it ends at %s and another subnet at %d: spread evenly over %d subnets %s fit, %s if the others are filled up", plural(least, "node"),
-			most, len(s.Zones), plural(total, "node"), countText(sum)), "give all zones subnets of one size")
+		d.Find(ruleZones, Warning, first, fmt.Sprintf("it ends at %s and another subnet at %d: spread evenly over %d subnets %s, %s if the others are filled up", plural(least, "node"),
+			most, len(s.Zones), plural(total, "node")+fit(total), countText(sum)), "give all zones subnets of one size")
 	}
 	units := e.Held
 	if s.Sizing.PrefixDelegation {

@@ -64,6 +64,7 @@ const (
 	ruleWarmIdle    = "warm-idle"
 	ruleWarmNothing = "warm-nothing"
 	ruleWarmCalls   = "warm-calls"
+	ruleWarmShort   = "warm-short"
 	rulePieces      = "prefix-pieces"
 )
 
@@ -92,6 +93,7 @@ var rules = []Rule{
 	{ruleWarmIdle, "nodes keep more addresses ready than their pods use"},
 	{ruleWarmNothing, "nothing is kept ready, so each pod that finds no address waits for EC2"},
 	{ruleWarmCalls, "the targets make nodes ask EC2 again and again for what they will need anyway"},
+	{ruleWarmShort, "there is too little to keep as many addresses ready as the targets say"},
 	{rulePieces, "single addresses in a subnet break up what could be prefixes"},
 }
 

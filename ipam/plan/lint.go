@@ -101,7 +101,7 @@ func (d *Draft) kinds() {
 // demand compares what fits with what is expected.
 func (d *Draft) demand(c Cluster) {
 	for _, l := range d.NodeLimits {
-		fits := plural(l.Fits, "node") + " fit"
+		fits := plural(l.Fits, "node") + fit(l.Fits)
 		switch want := c.wanted(); {
 		case c.Nodes > l.Fits:
 			d.Find(ruleSize, Error, l.What, fmt.Sprintf("%s and %s are expected", fits, countText(c.Nodes)), d.roomier(l, c))

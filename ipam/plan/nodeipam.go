@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam/internal/cidrset"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
@@ -62,11 +63,30 @@ func (s NodeIPAM) Draft(d *Draft, _ Cluster) error {
 	f.Services = services
 	f.Draft(d)
 	d.pair = s.pair
-	_, d.refusal = nodeipam.NewCIDRRangeAllocator(s.Params, nil)
+	if _, d.refusal = s.flags().Resolve(); len(s.Params.MultiCIDRs) > 0 || d.refusal == nil {
+		_, d.refusal = nodeipam.NewCIDRRangeAllocator(s.Params, nil)
+	}
 	if slices.ContainsFunc(s.Params.MultiCIDRs, func(c nodeipam.ClusterCIDR) bool { return c.Selector.String() != "" }) {
 		d.Notes = append(d.Notes, "nodes are counted over all ranges; which of them a node can use depends on its labels")
 	}
 	return nil
+}
+
+// flags are the controller manager's, which ends at its start when it refuses them. Ranges of ClusterCIDR objects, which
+// Params.MultiCIDRs are, come without flags.
+func (s NodeIPAM) flags() nodeipam.Flags {
+	var f nodeipam.Flags
+	texts := make([]string, len(s.Params.ClusterCIDRs))
+	for i, p := range s.Params.ClusterCIDRs {
+		texts[i] = p.String()
+		if p.Addr().Is4() {
+			f.NodeCIDRMaskSizeIPv4 = s.Params.NodeCIDRMaskSizes[i]
+		} else {
+			f.NodeCIDRMaskSizeIPv6 = s.Params.NodeCIDRMaskSizes[i]
+		}
+	}
+	f.ClusterCIDR = strings.Join(texts, ",")
+	return f
 }
 
 func (s NodeIPAM) services() []netip.Prefix {

@@ -11,7 +11,7 @@ import (
 // String is the plan for people.
 func (p Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s fit, %s on each, %s in all\n", p.System, plural(p.Nodes, "node"), plural(p.PodsPerNode, "pod"), plural(p.Pods, "pod"))
+	fmt.Fprintf(&b, "%s: %s%s, %s on each, %s in all\n", p.System, plural(p.Nodes, "node"), fit(p.Nodes), plural(p.PodsPerNode, "pod"), plural(p.Pods, "pod"))
 	fmt.Fprintf(&b, "first to run out: %s at %s, %s%s\n", p.FirstOut.Of, countText(p.FirstOut.Fits), p.FirstOut.What, used(p.FirstOut.Limit))
 	for _, n := range p.Notes {
 		fmt.Fprintf(&b, "note: %s\n", n)

@@ -16,7 +16,7 @@ import (
 // Preparer is a System whose CNI plugin asks for an address by itself, before it asks the agent. Then is called when
 // the agent may be asked: the address is there, or none is available.
 type Preparer interface {
-	Prepare(node string, o ipam.Owner, then func())
+	Prepare(node string, a Attempt, then func())
 }
 
 // blockSystem is Calico: each node assigns itself addresses of the cluster's blocks, which are resources that every
@@ -132,21 +132,21 @@ func (*blockSystem) Join(string) error { return nil }
 // Leave implements System: the controllers see that the Node object is gone.
 func (*blockSystem) Leave(string) {}
 
-// Refused implements System.
-func (s *blockSystem) Refused(node string, o ipam.Owner) {
-	if h := s.agents[node]; h != nil {
-		h.step(calico.PodRefused{Owner: o})
+// Tried implements System.
+func (s *blockSystem) Tried(node string, a Attempt) {
+	if h := s.agents[node]; h != nil && !a.Placed {
+		h.step(calico.PodRefused{Owner: a.Owner})
 	}
 }
 
 // Prepare implements Preparer.
-func (s *blockSystem) Prepare(node string, o ipam.Owner, then func()) {
+func (s *blockSystem) Prepare(node string, a Attempt, then func()) {
 	h := s.agents[node]
 	if h == nil {
 		then()
 		return
 	}
-	h.prepare(o, then)
+	h.prepare(a.Owner, then)
 }
 
 // AddRange implements System: another pool.

@@ -95,7 +95,7 @@ func (s *cloudSystem) Changed(node string) {
 	}
 }
 
-func (*cloudSystem) Refused(string, ipam.Owner) {} // ipamd looks at its pool every 5 s
+func (*cloudSystem) Tried(string, Attempt) {} // ipamd looks at its pool every 5 s
 
 func (s *cloudSystem) Blocks(node string) ([]netip.Prefix, bool) {
 	d := s.daemons[node]

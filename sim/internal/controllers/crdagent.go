@@ -3,7 +3,6 @@ package controllers
 import (
 	"net/netip"
 
-	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 )
 
@@ -48,10 +47,12 @@ var _ Preparer = (*crdSystem)(nil)
 
 // Prepare implements Preparer: Cilium's plugin asks its agent for an address, which expires unless a pod has it in
 // time.
-func (s *crdSystem) Prepare(node string, o ipam.Owner, then func()) {
-	if a := s.agents[node]; a != nil {
-		_, _ = a.addresses.Reserve(o) // without an address the agent says so
-		a.changed()
+func (s *crdSystem) Prepare(node string, a Attempt, then func()) {
+	if x := s.agents[node]; x != nil {
+		if _, err := x.addresses.Reserve(a.Owner); err == nil { // without an address the agent says so
+			x.addresses.Placed(a.Pod)
+		}
+		x.changed()
 	}
 	then()
 }

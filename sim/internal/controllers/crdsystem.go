@@ -60,11 +60,15 @@ func (s *crdSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 	return n, err
 }
 
-// Refused implements System.
-func (s *crdSystem) Refused(node string, o ipam.Owner) {
-	if a := s.agents[node]; a != nil {
-		a.addresses.Refused(o)
-		a.changed()
+// Tried implements System.
+func (s *crdSystem) Tried(node string, a Attempt) {
+	switch x := s.agents[node]; {
+	case x == nil:
+	case a.Placed:
+		x.addresses.Placed(a.Pod)
+	default:
+		x.addresses.Refused(a.Pod)
+		x.changed()
 	}
 }
 

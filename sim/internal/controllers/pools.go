@@ -114,9 +114,9 @@ func (s *poolSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 func (*poolSystem) Join(string) error { return nil }
 func (*poolSystem) Leave(string)      {}
 
-func (s *poolSystem) Refused(node string, o ipam.Owner) {
+func (s *poolSystem) Tried(node string, a Attempt) {
 	if r := s.agents[node]; r != nil {
-		r.refused(s.asked[o], o)
+		r.tried(s.asked[a.Owner], a)
 	}
 }
 

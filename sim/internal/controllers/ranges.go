@@ -101,7 +101,7 @@ func (s *rangeSystem) Leave(node string) {
 func (*rangeSystem) AgentUp(string, Side)                 {}
 func (*rangeSystem) AgentDown(string)                     {}
 func (*rangeSystem) Changed(string)                       {}
-func (*rangeSystem) Refused(string, ipam.Owner)           {}
+func (*rangeSystem) Tried(string, Attempt)                {}
 func (*rangeSystem) Blocks(string) ([]netip.Prefix, bool) { return nil, false }
 
 // AddRange creates a ClusterCIDR.

@@ -1,7 +1,6 @@
 package controllers
 
 import (
-	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/scenarios"
 )
@@ -44,9 +43,13 @@ func (s *poolSystem) demands(node string, alloc *cilium.Node) *cilium.Demands {
 	return list
 }
 
-// refused says that an owner found no address of a pool.
-func (r *requester) refused(pool string, o ipam.Owner) {
-	r.demands.Refused(r.env.now(), pool, o)
+// tried says that a pod found an address of a pool, or none.
+func (r *requester) tried(pool string, a Attempt) {
+	if a.Placed {
+		r.demands.Placed(a.Pod)
+		return
+	}
+	r.demands.Refused(r.env.now(), pool, a.Pod)
 	if r.looking {
 		r.soon()
 	}

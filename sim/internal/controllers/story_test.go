@@ -394,7 +394,7 @@ func (h *host) pods(n int) {
 		for i := range n {
 			if _, holds := h.alloc.Lease(owner(i)); !holds && !h.asking[owner(i)] {
 				h.asking[owner(i)] = true
-				prep.Prepare(h.name, owner(i), func() { h.w.eng.After(0, event{h.name + " asks", func() { h.take(owner(i), i) }}) })
+				prep.Prepare(h.name, attempt(owner(i)), func() { h.w.eng.After(0, event{h.name + " asks", func() { h.take(owner(i), i) }}) })
 			}
 		}
 		h.w.system.Changed(h.name)
@@ -402,9 +402,10 @@ func (h *host) pods(n int) {
 	}
 	for i := range n {
 		if _, _, err := h.alloc.Allocate(h.w.now(), owner(i), ipam.Want{}); err != nil {
-			h.w.system.Refused(h.name, owner(i))
+			h.tried(owner(i), err)
 			break
 		}
+		h.tried(owner(i), nil)
 	}
 	h.w.system.Changed(h.name)
 }
@@ -415,17 +416,26 @@ func (h *host) take(o ipam.Owner, i int) {
 	if h.w.agents[h.name] != h || i >= h.wanted {
 		return
 	}
-	if _, _, err := h.alloc.Allocate(h.w.now(), o, ipam.Want{}); err != nil {
-		h.w.system.Refused(h.name, o)
+	_, _, err := h.alloc.Allocate(h.w.now(), o, ipam.Want{})
+	if h.tried(o, err); err != nil {
 		h.w.eng.After(30*time.Second, event{h.name + " tries again", func() {
 			if h.w.agents[h.name] == h && i < h.wanted && !h.asking[o] {
 				h.asking[o] = true
-				h.w.system.(controllers.Preparer).Prepare(h.name, o, func() { h.take(o, i) })
+				h.w.system.(controllers.Preparer).Prepare(h.name, attempt(o), func() { h.take(o, i) })
 			}
 		}})
 	}
 	h.w.system.Changed(h.name)
 }
+
+// tried tells the system how a pod's search for an address ended.
+func (h *host) tried(o ipam.Owner, err error) {
+	a := attempt(o)
+	a.Placed = err == nil
+	h.w.system.Tried(h.name, a)
+}
+
+func attempt(o ipam.Owner) controllers.Attempt { return controllers.Attempt{Pod: o.String(), Owner: o} }
 
 func (h *host) held() int { return len(slices.Collect(h.alloc.Leases())) }
 

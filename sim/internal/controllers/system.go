@@ -96,6 +96,13 @@ type Side interface {
 	Now() time.Time
 }
 
+// Attempt is one ADD's search for an address: each of a pod's sandboxes is an owner of its own.
+type Attempt struct {
+	Pod    string // "namespace/name"
+	Owner  ipam.Owner
+	Placed bool
+}
+
 // System is where nodes' blocks come from.
 type System interface {
 	// Allocator makes a node's allocator for one life of its agent.
@@ -109,9 +116,9 @@ type System interface {
 	// AgentUp begins, AgentDown ends a life of a node's agent. Its allocator is the last one made for it.
 	AgentUp(node string, side Side)
 	AgentDown(node string)
-	// Changed says that leases or blocks of a node may have changed, Refused that an owner found no address there.
+	// Changed says that leases or blocks of a node may have changed, Tried that a pod there found an address or none.
 	Changed(node string)
-	Refused(node string, o ipam.Owner)
+	Tried(node string, a Attempt)
 	// Blocks are what the node's agent should receive as its pod CIDRs; false leaves those of the Node object.
 	Blocks(node string) ([]netip.Prefix, bool)
 	// AddRange and RemoveRange change what blocks are carved from.
@@ -191,7 +198,7 @@ func (Still) Leave(string)                          {}
 func (Still) AgentUp(string, Side)                  {}
 func (Still) AgentDown(string)                      {}
 func (Still) Changed(string)                        {}
-func (Still) Refused(string, ipam.Owner)            {}
+func (Still) Tried(string, Attempt)                 {}
 func (Still) Blocks(string) ([]netip.Prefix, bool)  { return nil, false }
 func (Still) AddRange(netip.Prefix) error           { return result.ErrUnsupported }
 func (Still) RemoveRange(netip.Prefix) error        { return result.ErrUnsupported }

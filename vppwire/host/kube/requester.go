@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -69,9 +68,9 @@ func NewRequester(cfg RequesterConfig) *Requester {
 	return r
 }
 
-// refusedOwner stands for all pods that found no address: kubelets ask again under names of their own, and each would
+// refusedPods stands for all pods that found no address: kubelets ask again under names of their own, and each would
 // count.
-var refusedOwner = ipam.Owner{Network: "pools", ContainerID: "refused", IfName: "any"}
+const refusedPods = "refused"
 
 // Stepper is what a Requester looks at of an agent: agent.Agent.
 type Stepper interface {
@@ -85,7 +84,7 @@ func (r *Requester) Stepped(now time.Time, a Stepper, effects []agent.Effect) {
 	at := a.Time(now)
 	for _, e := range effects {
 		if answer, ok := e.(agent.Answer); ok && answer.Exhausted {
-			r.demands.Refused(at, cilium.DefaultPool, refusedOwner)
+			r.demands.Refused(at, cilium.DefaultPool, refusedPods)
 		}
 	}
 	plan, known := a.Ranges()
