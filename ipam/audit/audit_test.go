@@ -1,7 +1,12 @@
 package audit
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,31 +16,51 @@ import (
 // Goal: each law tells what breaks it and is silent about what does not; what cannot be judged is said. Method:
 // clusters in a few words, which become the JSON that kubectl prints, and the report of each.
 func TestAudit(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			var o Objects
+			for _, arg := range d.CmdArgs {
+				f, err := os.Open(filepath.Join("testdata", arg.Key))
+				if err != nil {
+					t.Fatal(err)
+				}
+				err = errors.Join(o.Read(filepath.Base(arg.Key), f), f.Close())
+				if err != nil {
+					return err.Error()
+				}
+			}
 			for line := range strings.Lines(d.Input) {
 				if err := o.Parse("line", []byte(manifest(t, strings.Fields(line)))); err != nil {
 					return err.Error()
 				}
 			}
-			r := Judge(&o)
-			var b strings.Builder
-			fmt.Fprintf(&b, "%d nodes, %d pods, broken %t\n", r.Nodes, r.Pods, r.Broken())
-			for _, f := range r.Findings {
-				fmt.Fprintln(&b, f)
-			}
-			for _, u := range r.Unknown {
-				fmt.Fprintln(&b, "unknown", u)
-			}
-			for _, law := range Laws() {
-				if r.Judged[law] > 0 {
-					fmt.Fprintf(&b, "judged %s %d\n", law, r.Judged[law])
-				}
-			}
-			return b.String()
+			return told(Judge(&o), d.Cmd == "audit")
 		})
 	})
+}
+
+// told is a report in lines; whole with what was looked at.
+func told(r Report, whole bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d nodes, %d pods, broken %t\n", r.Nodes, r.Pods, r.Broken())
+	for _, f := range r.Findings {
+		fmt.Fprintln(&b, f)
+	}
+	for _, s := range r.Systems {
+		fmt.Fprintln(&b, "system", s)
+	}
+	for _, u := range r.Unknown {
+		fmt.Fprintln(&b, "unknown", u)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(r.Unread)) {
+		fmt.Fprintln(&b, "unread", r.Unread[kind], kind)
+	}
+	for _, law := range Laws() {
+		if r.Judged[law] > 0 && whole {
+			fmt.Fprintf(&b, "judged %s %d\n", law, r.Judged[law])
+		}
+	}
+	return b.String()
 }
 
 // manifest is a line of a story as an object.
@@ -83,8 +108,8 @@ func manifest(t *testing.T, w []string) string {
 			allocations = append(allocations, fmt.Sprint(i))
 			attributes = append(attributes, fmt.Sprintf(`{"handle_id":"x","secondary":{"namespace":%q,"pod":%q,"node":%q}}`, namespace, name, node))
 		}
-		return fmt.Sprintf(`{"apiVersion":"crd.projectcalico.org/v1","kind":"IPAMBlock","metadata":{"name":"b"},"spec":{"cidr":%q,"affinity":%q,"allocations":[%s],"attributes":[%s]}}`,
-			arg(1), affinity, strings.Join(allocations, ","), strings.Join(attributes, ","))
+		return fmt.Sprintf(`{"apiVersion":"crd.projectcalico.org/v1","kind":"IPAMBlock","metadata":{"name":%q},"spec":{"cidr":%q,"affinity":%q,"allocations":[%s],"attributes":[%s]}}`,
+			arg(1), arg(1), affinity, strings.Join(allocations, ","), strings.Join(attributes, ","))
 	case "pools": // node cidrs
 		return fmt.Sprintf(`{"apiVersion":"vppdrill.github.io/v1alpha1","kind":"PoolNode","metadata":{"name":%q},"spec":{"ipam":{"pools":{"allocated":[{"pool":"default","cidrs":[%s]}]}}}}`, arg(1), quoted(arg(2)))
 	case "cilium": // node cidr address=owner, with "+" for a space
@@ -94,7 +119,7 @@ func manifest(t *testing.T, w []string) string {
 		}
 		return fmt.Sprintf(`{"kind":"CiliumNode","metadata":{"name":%q},"spec":{"ipam":{"podCIDRs":[%s]}},"status":{"ipam":{"used":{%s}}}}`, arg(1), quoted(arg(2)), used)
 	case "record": // id node cidr
-		return fmt.Sprintf(`{"kind":"NodeIDRecord","metadata":{"name":"r"},"spec":{"key":"allocatedIDs/%s","record":"{\"name\":\"%s\",\"pod_networks\":[\"%s\"]}"}}`, arg(1), arg(2), arg(3))
+		return fmt.Sprintf(`{"kind":"NodeIDRecord","metadata":{"name":%q},"spec":{"key":"allocatedIDs/%s","record":"{\"name\":\"%s\",\"pod_networks\":[\"%s\"]}"}}`, arg(1), arg(1), arg(2), arg(3))
 	}
 	t.Fatalf("%q is no object of a story", w)
 	return ""

@@ -9,10 +9,14 @@ import (
 // Node is what of a Node concerns addresses.
 type Node struct {
 	Addresses []netip.Addr
+	// Internal are those of type InternalIP, by which nodes reach each other.
+	Internal []netip.Addr
 	// PodCIDRs are masked.
 	PodCIDRs []netip.Prefix
 	// MaxPods is how many pods its kubelet takes; 0: unknown.
 	MaxPods int
+	// Ready is its condition of that name: True, False or Unknown; empty where it shows none.
+	Ready string
 }
 
 // Node reads an object of kind Node. Addresses that are names of hosts are left out; a pod CIDR that is none is an
@@ -24,7 +28,8 @@ func (o Object) Node() (Node, error) {
 		PodCIDRs []string
 	}
 	var status struct {
-		Addresses   []struct{ Address string }
+		Addresses   []struct{ Type, Address string }
+		Conditions  []struct{ Type, Status string }
 		Allocatable struct{ Pods string }
 	}
 	if err := Decode(o.Spec, &spec); err != nil {
@@ -42,6 +47,14 @@ func (o Object) Node() (Node, error) {
 	}
 	for _, a := range status.Addresses {
 		n.Addresses = append(n.Addresses, Addrs(a.Address)...)
+		if a.Type == "InternalIP" {
+			n.Internal = append(n.Internal, Addrs(a.Address)...)
+		}
+	}
+	for _, c := range status.Conditions {
+		if c.Type == "Ready" {
+			n.Ready = c.Status
+		}
 	}
 	n.MaxPods, _ = strconv.Atoi(status.Allocatable.Pods) // a count, or nothing
 	return n, nil
@@ -57,7 +70,18 @@ type Pod struct {
 }
 
 // Pod reads an object of kind Pod.
-func (o Object) Pod() (Pod, error) {
+func (o Object) Pod() (p Pod, err error) {
+	if o.valid && p.quick(o.Spec, o.Status) {
+		return p, nil
+	}
+	return o.slowPod()
+}
+
+// over reports whether a pod of a phase runs no more.
+func over(phase string) bool { return phase == "Succeeded" || phase == "Failed" }
+
+// slowPod is the twin that says what is wrong.
+func (o Object) slowPod() (Pod, error) {
 	var spec struct {
 		NodeName    string
 		HostNetwork bool
@@ -72,24 +96,30 @@ func (o Object) Pod() (Pod, error) {
 	if err := Decode(o.Status, &status); err != nil {
 		return Pod{}, err
 	}
-	p := Pod{Node: spec.NodeName, HostNetwork: spec.HostNetwork, Over: status.Phase == "Succeeded" || status.Phase == "Failed"}
+	p := Pod{Node: spec.NodeName, HostNetwork: spec.HostNetwork, Over: over(status.Phase)}
 	for _, ip := range status.PodIPs {
 		p.Addrs = append(p.Addrs, Addrs(ip.IP)...)
 	}
-	if len(status.PodIPs) == 0 {
+	if len(p.Addrs) == 0 {
 		p.Addrs = Addrs(status.PodIP)
 	}
 	return p, nil
 }
 
+// Prefix reads a prefix, masked.
+func Prefix(text string) (netip.Prefix, error) {
+	p, err := netip.ParsePrefix(text)
+	return p.Masked(), err
+}
+
 // Prefixes reads what Kubernetes writes as texts, masked.
 func Prefixes(texts []string) (list []netip.Prefix, err error) {
 	for _, t := range texts {
-		p, err := netip.ParsePrefix(t)
+		p, err := Prefix(t)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, p.Masked())
+		list = append(list, p)
 	}
 	return list, nil
 }

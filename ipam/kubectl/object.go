@@ -1,35 +1,54 @@
 package kubectl
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 )
 
-// Object is any Kubernetes object. What it is about is left as it is: see Decode, Node and Pod.
+// Object is any Kubernetes object. What it is about is left as it is: see Decode, Node and Pod. Its Spec and Status lie
+// in the text that it comes from, and are good until whoever takes it returns.
 type Object struct {
-	Kind     string   `json:"kind"`
-	Metadata Metadata `json:"metadata"`
+	// APIVersion is empty where neither the object nor its list says it.
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Metadata   Metadata `json:"metadata"`
 
 	Spec   json.RawMessage `json:"spec"`
 	Status json.RawMessage `json:"status"`
+	// Message is what a Status of the server says.
+	Message string `json:"message"`
 	// Items are a list's; Read takes them out.
 	Items []Object `json:"items"`
+	// ENIs are of what ipamd, the node program of AWS' CNI, shows of itself, which is no object: Read makes it one of
+	// kind IPAMD.
+	ENIs json.RawMessage `json:"ENIs"`
 
 	eventParts
+	// valid: Spec and Status are known to be valid JSON.
+	valid bool
+}
+
+// Group is the API group of the object: "" of Pods and Nodes.
+func (o Object) Group() string {
+	group, _, named := strings.Cut(o.APIVersion, "/")
+	if !named {
+		return ""
+	}
+	return group
 }
 
 // Metadata is what is the same for all objects. Absent parts are empty.
 type Metadata struct {
-	Name      string            `json:"name"`
-	Namespace string            `json:"namespace"`
-	Created   time.Time         `json:"creationTimestamp"`
-	Labels    map[string]string `json:"labels"`
-	Owners    []Owner           `json:"ownerReferences"`
+	Name        string            `json:"name"`
+	Namespace   string            `json:"namespace"`
+	Created     time.Time         `json:"creationTimestamp"`
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+	Owners      []Owner           `json:"ownerReferences"`
+	// Deleted is when it should be gone; zero where nobody has asked for that.
+	Deleted time.Time `json:"deletionTimestamp"`
 }
 
 // Owner is an object that another belongs to.
@@ -58,66 +77,4 @@ func Decode(part json.RawMessage, into any) error {
 		return nil
 	}
 	return json.Unmarshal(part, into)
-}
-
-// Read gives take each object of a text: of objects, of lists of them, or of several of both behind each other. The
-// kind of a list's items, which servers leave out, is the list's. An error of take ends it. name says where the text
-// comes from.
-func Read(name string, text []byte, take func(Object) error) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	for {
-		var one Object
-		begin := d.InputOffset()
-		err := d.Decode(&one)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return located(name, text, begin, err)
-		}
-		if err := each(one, take); err != nil {
-			return err
-		}
-	}
-}
-
-func each(one Object, take func(Object) error) error {
-	if one.Items == nil {
-		if one.Kind == "" || one.Metadata.Name == "" && one.Kind != "List" {
-			return errors.New("an object without kind or name: want Kubernetes objects")
-		}
-		return take(one)
-	}
-	for _, item := range one.Items {
-		if item.Kind == "" {
-			item.Kind = strings.TrimSuffix(one.Kind, "List")
-		}
-		if err := each(item, take); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// located names the place at which a text is no JSON, is other JSON, or ends too early. begin is where the object
-// begins.
-func located(name string, text []byte, begin int64, err error) *Error {
-	e := &Error{Name: name, Message: err.Error()}
-	at := begin
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		at, e.Message = int64(len(text)), "it is cut off"
-	case errors.As(err, &syntax):
-		at = syntax.Offset
-	case errors.As(err, &kind):
-		at += kind.Offset
-		if e.Message = kind.Field + " is a " + kind.Value; kind.Field == "" {
-			e.Message = "it is a " + kind.Value
-		}
-	}
-	before := text[:min(max(at, 0), int64(len(text)))]
-	e.Line, e.Column = 1+bytes.Count(before, []byte("\n")), max(1, len(before)-bytes.LastIndexByte(before, '\n')-1)
-	return e
 }

@@ -2,8 +2,12 @@ package kubectl_test
 
 import (
 	"errors"
+	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/kubectl"
@@ -30,7 +34,7 @@ func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]kubectl.Error{
 		"x":                         {Line: 1, Column: 1, Message: "invalid character 'x' looking for beginning of value"},
 		good + "\n{":                {Line: 2, Column: 1, Message: "it is cut off"},
-		good + "\n[]":               {Line: 2, Column: 1, Message: "it is a array"},
+		good + "\n[]":               {Line: 2, Column: 1, Message: "it is an array"},
 		good + "\n\n {\"kind\": 3}": {Line: 3, Column: 11, Message: "kind is a number"},
 	} {
 		err := kubectl.Read("f", []byte(text), func(kubectl.Object) error { return nil })
@@ -38,6 +42,88 @@ func TestReadRefuses(t *testing.T) {
 		var have *kubectl.Error
 		if !errors.As(err, &have) || *have != want {
 			t.Errorf("%q: %+v, want %+v", text, have, want)
+		}
+	}
+}
+
+// Goal: what servers of Windows and of clusters write is read, or refused with what to do. Method: a byte order mark, a
+// text of UTF-16, a list whose kind comes behind its items, one of none, an answer that is no list, what ipamd shows.
+func TestReadOddities(t *testing.T) {
+	for text, want := range map[string]string{
+		"\xef\xbb\xbf{\"kind\":\"Node\",\"metadata\":{\"name\":\"a\"}}": "/Node a",
+		"\xff\xfe{\x00": "f:1: want Kubernetes objects as JSON, as kubectl get -o json prints them: it is UTF-16, as > of Windows PowerShell writes: want UTF-8: kubectl get ... -o json | Out-File -Encoding utf8 FILE",
+		`{"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}],"kind":"IPList","apiVersion":"kubeovn.io/v1"}`: "kubeovn.io/IP a, kubeovn.io/IP b",
+		`{"kind":"PodList","items":null}`:                                      "",
+		`{"kind":"List","items":[]}`:                                           "",
+		`{"kind":"Status","status":"Failure","message":"nodes is forbidden"}`:  "f:1: want Kubernetes objects as JSON, as kubectl get -o json prints them: the server's answer was: nodes is forbidden",
+		`{"TotalIPs":3,"ENIs":{"eni-1":{}}}`:                                   "/IPAMD ",
+		`{"kind":"Node","metadata":{"name":"a","labels":{"x":1}}}`:             "f:1: want Kubernetes objects as JSON, as kubectl get -o json prints them: metadata.labels is a number",
+		`{"kind":"Node","metadata":{"name":"a\u002eb"}}`:                       "/Node a.b",
+		`{"kind":"Node","metadata":{"name":"a"}} {"items":[{"kind":"Node",}]}`: "f:1: want Kubernetes objects as JSON, as kubectl get -o json prints them: invalid character '}' looking for beginning of object key string",
+	} {
+		var have []string
+		err := kubectl.Read("f", []byte(text), func(o kubectl.Object) error {
+			have = append(have, o.Group()+"/"+o.Kind+" "+o.Metadata.Name)
+			return nil
+		})
+		got := strings.Join(have, ", ")
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Goal: a text of any length is read with little memory, wherever its parts are cut, and a mistake at its end is told by
+// its line. Method: a list that comes byte by byte, and an object without end.
+func TestStream(t *testing.T) {
+	const one = "{\"kind\": \"Pod\",\n \"metadata\": {\"name\": \"a \\\" }\"},\n \"status\": {\"podIP\": \"10.0.0.1\"}}"
+	text := "{\"kind\": \"List\", \"items\": [" + strings.Repeat(one+",", 99) + one + "]}\n{\"kind\": \"Node\", \"metadata\": {\"name\": x}}"
+	n := 0
+	err := kubectl.Stream("f", iotest.OneByteReader(strings.NewReader(text)), func(o kubectl.Object) error {
+		p, err := o.Pod()
+		if n++; o.Metadata.Name != `a " }` || len(p.Addrs) != 1 {
+			t.Fatalf("%+v", o)
+		}
+		return err
+	})
+	if got := fmt.Sprint(err); n != 100 || got != "f:202: want Kubernetes objects as JSON, as kubectl get -o json prints them: invalid character 'x' looking for beginning of value" {
+		t.Errorf("%d objects, %s", n, got)
+	}
+	err = kubectl.Stream("f", io.MultiReader(strings.NewReader(`{"kind":"Pod","metadata":{"name":"`), endless{}), func(kubectl.Object) error { return nil })
+	if got := fmt.Sprint(err); !strings.HasSuffix(got, "an object of more than 64 MiB") {
+		t.Error(got)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'a'
+	}
+	return len(p), nil
+}
+
+// Goal: what is read quickly is what the slow twin reads. Method: pods as servers write them and odder ones, with each
+// field there, absent, null or of another kind.
+func TestPodOfTwin(t *testing.T) {
+	fields := func(list ...string) []string { return append(list, "") }
+	for _, node := range fields(`"nodeName": "n"`, `"nodeName": "n\u0020"`, `"nodeName": 3`, `"nodeName": null`) {
+		for _, host := range fields(`"hostNetwork": true`, `"hostNetwork": false`, `"hostNetwork": null`) {
+			for _, phase := range fields(`"phase": "Failed"`, `"phase": "Running"`) {
+				for _, ip := range fields(`"podIP": "10.0.0.1"`, `"podIP": ""`, `"podIP": []`) {
+					for _, ips := range fields(`"podIPs": [{"ip": "10.0.0.1"}, {"ip": "fd00::1"}]`, `"podIPs": []`, `"podIPs": null`, `"podIPs": [{"x": 1}]`, `"podIPs": {}`) {
+						part := func(list ...string) string {
+							return "{" + strings.Join(slices.DeleteFunc(list, func(s string) bool { return s == "" }), ", ") + "}"
+						}
+						text := `{"kind": "Pod", "metadata": {"name": "p"}, "spec": ` + part(node, host, `"containers": [{"name": "}"}]`) + `, "status": ` + part(phase, ip, ips) + `}`
+						kubectl.CompareTwins(t, text)
+					}
+				}
+			}
 		}
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,13 +17,29 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/audit"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
-// auditPaths are what an audit reads of a server. Without the first three there is nothing to judge.
-var auditPaths = []string{"/api/v1/nodes", "/api/v1/pods", "/api/v1/services", "/apis/networking.k8s.io/v1/servicecidrs",
-	"/apis/crd.projectcalico.org/v1/ipamblocks", "/apis/cilium.io/v2/ciliumnodes", kube.PoolNodesPath, kube.RecordsPath}
+// auditNeeded are what an audit reads of a server; without them there is nothing to judge.
+var auditNeeded = []string{"/api/v1/nodes", "/api/v1/pods", "/api/v1/services"}
 
-const auditNeeded = 3
+// auditMore are what it reads where the server has it: who gives the addresses, and its records. Of those that servers
+// have in two versions, what comes later replaces what came before.
+var auditMore = []string{"/apis/apps/v1/daemonsets",
+	"/apis/networking.k8s.io/v1/servicecidrs", "/apis/networking.k8s.io/v1/ipaddresses", "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions",
+	calicoPath + "ipamblocks", calicoPath + "blockaffinities", calicoPath + "ipamhandles", calicoPath + "ippools", calicoPath + "ipreservations",
+	calicoNewPath + "ipamblocks", calicoNewPath + "blockaffinities", calicoNewPath + "ipamhandles", calicoNewPath + "ippools", calicoNewPath + "ipreservations",
+	"/apis/cilium.io/v2/ciliumnodes", "/apis/cilium.io/v2alpha1/ciliumpodippools", "/apis/cilium.io/v2/ciliumpodippools",
+	"/apis/crd.k8s.amazonaws.com/v1alpha1/eniconfigs", "/apis/vpcresources.k8s.aws/v1alpha1/cninodes",
+	"/apis/whereabouts.cni.cncf.io/v1alpha1/ippools", "/apis/whereabouts.cni.cncf.io/v1alpha1/overlappingrangeipreservations",
+	"/apis/kubeovn.io/v1/vpcs", "/apis/kubeovn.io/v1/subnets", "/apis/kubeovn.io/v1/ips",
+	"/apis/crd.antrea.io/v1alpha2/ippools", "/apis/crd.antrea.io/v1beta1/ippools",
+	kube.PoolNodesPath, kube.RecordsPath}
+
+const (
+	calicoPath    = "/apis/crd.projectcalico.org/v1/"
+	calicoNewPath = "/apis/projectcalico.org/v3/"
+)
 
 // auditTime is how long a server may take to show everything.
 const auditTime = 2 * time.Minute
@@ -32,19 +50,22 @@ func auditCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audit --kubeconfig FILE | FILE…",
 		Short: "Find wrong pod addresses in a running cluster, whatever its CNI",
-		Long: `Read a cluster's nodes, pods and services, and the records of its CNI where they are known: Calico's IPAM blocks,
-CiliumNodes, node records of this program. Report
+		Long: `Read a cluster's nodes, pods and services, find out which CNI gives the addresses, and read its records where objects show
+them: Calico, Cilium, AWS VPC CNI, Antrea, kube-ovn, OVN-Kubernetes, whereabouts, this program. Report
 
-  - addresses of two pods, and addresses outside of their node's ranges
-  - ranges that overlap each other, services or nodes
-  - records of pods that are gone
-  - nodes that take more pods than they have addresses
+  - addresses that two of pods, nodes, tunnels, services have, and addresses outside of their node's ranges
+  - addresses of running pods that the CNI's records call free, or give to others
+  - ranges and pools that overlap each other, services or nodes
+  - records of pods, nodes and services that are gone
+  - pods without an address of a family that their node has, nodes that have fewer addresses than they take pods
 
-audit changes nothing. With files it asks no server: they hold what kubectl get -o json prints of the same objects.
+What cannot be judged is told with the command that gets what is missing, and objects that say nothing of addresses are
+counted by kind. audit changes nothing. With files it asks no server: they hold what kubectl get -o json prints of the same
+objects, in any order, or what ipamd of the AWS VPC CNI answers on a node. Of an object that comes twice the last one counts.
 
 Exit codes: 0 no errors, 1 errors found, 2 bad usage or input, 3 the server does not answer or shows too little.`,
 		Example: `  vppdrill audit --kubeconfig ~/.kube/config
-  kubectl get nodes,pods,services -A -o json > cluster.json; vppdrill audit cluster.json
+  kubectl get nodes,pods,services,daemonsets -A -o json > cluster.json; vppdrill audit cluster.json
   kubectl get ipamblocks.crd.projectcalico.org -o json | vppdrill audit cluster.json -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (kubeconfig == "") == (len(args) == 0) {
@@ -74,22 +95,7 @@ Exit codes: 0 no errors, 1 errors found, 2 bad usage or input, 3 the server does
 // readFiles reads for a command what kubectl printed; "-" is the standard input.
 func readFiles(command string, in io.Reader, names []string, o *audit.Objects) error {
 	for _, name := range names {
-		var text []byte
-		var err error
-		if name == "-" {
-			text, err = io.ReadAll(in)
-		} else {
-			var info os.FileInfo
-			if info, err = os.Stat(name); err == nil && info.Mode()&os.ModeDevice != 0 {
-				err = fmt.Errorf("%s is a device and no file", name)
-			} else if err == nil {
-				text, err = os.ReadFile(name)
-			}
-		}
-		if err != nil {
-			return cli.Usagef("%s: %w", command, err)
-		}
-		if err := o.Parse(name, text); err != nil {
+		if err := readFile(in, name, o); err != nil {
 			return cli.BadInput(fmt.Errorf("%s: %w", command, err))
 		}
 	}
@@ -97,6 +103,26 @@ func readFiles(command string, in io.Reader, names []string, o *audit.Objects) e
 		return cli.Usagef("%s: %s: no Kubernetes objects in it", command, strings.Join(names, ", "))
 	}
 	return nil
+}
+
+// readFile reads one of them, of any length.
+func readFile(in io.Reader, name string, o *audit.Objects) error {
+	if name == "-" {
+		return o.Read("standard input", in)
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return err
+	case info.Mode()&os.ModeDevice != 0:
+		return fmt.Errorf("%s is a device and no file", name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it is only read
+	return o.Read(name, f)
 }
 
 // readCluster reads a server; left says what it would not show.
@@ -108,19 +134,25 @@ func readCluster(ctx context.Context, kubeconfig string, o *audit.Objects) (left
 	return readObjects(ctx, c, o)
 }
 
-// readObjects reads everything that an audit looks at.
+// readObjects reads everything that an audit looks at; left says what the server would not show.
 func readObjects(ctx context.Context, c *kube.Connection, o *audit.Objects) (left []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, auditTime)
 	defer cancel()
-	for i, path := range auditPaths {
+	for _, path := range auditNeeded {
 		err := c.List(ctx, path, func(page []byte) error { return o.Parse(path, page) })
 		switch {
-		case errors.Is(err, kube.ErrForbidden) && i >= auditNeeded:
-			left = append(left, err.Error())
 		case errors.Is(err, kube.ErrForbidden):
 			return nil, cli.CannotRun(fmt.Errorf("audit: %w: with enough rights run kubectl get nodes,pods,services -A -o json > cluster.json, then vppdrill audit cluster.json", err))
 		case err != nil:
 			return nil, cli.CannotRun(fmt.Errorf("audit: %w", err))
+		}
+	}
+	for _, path := range auditMore {
+		if err := c.List(ctx, path, func(page []byte) error { return o.Parse(path, page) }); err != nil {
+			if ctx.Err() != nil {
+				return nil, cli.CannotRun(fmt.Errorf("audit: %w", err))
+			}
+			left = append(left, "not read: "+oneline.Error(err).Error())
 		}
 	}
 	return left, nil
@@ -135,17 +167,41 @@ func printAudit(out io.Writer, format cli.Format, r audit.Report) error {
 		for _, f := range r.Findings {
 			fmt.Fprintln(out, f)
 		}
+		for _, y := range r.Systems {
+			fmt.Fprintln(out, "addresses:", y)
+		}
 		for _, u := range r.Unknown {
 			fmt.Fprintln(out, "not judged:", u)
+		}
+		if kinds := unread(r); kinds != "" {
+			fmt.Fprintln(out, "not read:", kinds)
+		}
+		if laws := idle(r); len(laws) > 0 {
+			fmt.Fprintln(out, "nothing to judge for:", strings.Join(laws, ", "))
 		}
 		judged := 0
 		for _, n := range r.Judged { // in any order: it is a sum
 			judged += n
 		}
-		fmt.Fprintf(out, "%d nodes, %d pods with addresses of their own, %d things looked at, %d findings\n", r.Nodes, r.Pods, judged, len(r.Findings))
+		fmt.Fprintf(out, "%d nodes, %d pods with addresses of their own, %d things looked at by %d of %d laws, %d findings\n", r.Nodes, r.Pods, judged,
+			len(audit.Laws())-len(idle(r)), len(audit.Laws()), len(r.Findings))
 	}
 	if r.Broken() {
 		return cli.Broken(nil)
 	}
 	return nil
+}
+
+// unread counts by kind the objects that say nothing here.
+func unread(r audit.Report) string {
+	var words []string
+	for _, kind := range slices.Sorted(maps.Keys(r.Unread)) {
+		words = append(words, fmt.Sprintf("%d %s", r.Unread[kind], kind))
+	}
+	return strings.Join(words, ", ")
+}
+
+// idle are the laws that had nothing to judge.
+func idle(r audit.Report) []string {
+	return slices.DeleteFunc(audit.Laws(), func(law string) bool { return r.Judged[law] > 0 })
 }

@@ -118,11 +118,20 @@ func judgeFiles(cmd *cobra.Command, names []string) (r conformance.Result, began
 	if len(report.Judged) == 0 {
 		return r, began, cli.Usagef("conformance: %s: neither pods with addresses nor nodes with ranges in it, want those: kubectl get nodes,pods,services -A -o json", strings.Join(names, ", "))
 	}
-	r = conformance.Result{Nodes: report.Nodes, Occasions: report.Judged, Notes: report.Unknown, Started: []time.Duration{}}
+	r = conformance.Result{Nodes: report.Nodes, Occasions: report.Judged, Notes: notesOf(report), Started: []time.Duration{}}
 	for _, f := range report.Findings {
 		r.Broken = append(r.Broken, conformance.Violation{Law: f.Law, Text: f.Subject + ": " + f.Text})
 	}
 	return r, began, nil
+}
+
+// notesOf is what an audit could not judge or read.
+func notesOf(r audit.Report) []string {
+	notes := slices.Clone(r.Unknown)
+	if kinds := unread(r); kinds != "" {
+		notes = append(notes, "not read: "+kinds)
+	}
+	return notes
 }
 
 // auditOf reads a cluster and judges it.

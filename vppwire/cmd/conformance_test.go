@@ -21,7 +21,7 @@ import (
 func TestConformanceFiles(t *testing.T) {
 	dir := t.TempDir()
 	put, good, more := kubectlFiles(t, dir)
-	leak := put("leak.json", `{"kind":"CiliumNode","metadata":{"name":"n"},"spec":{"ipam":{"podCIDRs":["10.0.0.0/24"]}},"status":{"ipam":{"used":{"10.0.0.9":{"owner":"d/gone"}}}}}`)
+	leak := put("leak.json", `{"kind":"CiliumNode","metadata":{"name":"n"},"spec":{"ipam":{"podCIDRs":["10.0.0.0/24"]}},"status":{"ipam":{"used":{"10.0.0.5":{"owner":"d/a"},"10.0.0.9":{"owner":"d/gone"}}}}}`)
 	little := put("little.json", `{"kind":"Service","metadata":{"namespace":"d","name":"s"},"spec":{"clusterIP":"10.96.0.1"}}`)
 	bad := put("bad.json", "[]")
 	for _, test := range []struct {

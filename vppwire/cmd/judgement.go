@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -29,7 +30,7 @@ type JudgedLaw struct {
 	Broken []string
 }
 
-// whys are what breaks for a user when a law does.
+// whys are what breaks for a user when a law of conformance does.
 var whys = map[string]string{
 	conformance.LawStart:   "A pod that does not start has no network, or its runtime got no answer.",
 	conformance.LawPods:    "Every pod reaches every other without translation: Kubernetes promises it.",
@@ -37,14 +38,6 @@ var whys = map[string]string{
 	conformance.LawGone:    "A pod that does not go keeps its address and its name.",
 	conformance.LawRoll:    "A CNI's own upgrade may not cut off pods that run.",
 	conformance.LawDrain:   "A node that cannot be emptied and filled again cannot be upgraded.",
-	audit.LawDuplicate:     "Packets for one of two pods go to the other.",
-	audit.LawOutside:       "Other nodes send the pod's packets to the node that has its range.",
-	audit.LawOverlap:       "Two nodes give out the same addresses.",
-	audit.LawService:       "A pod with a service's address is never reached, or the service is not.",
-	audit.LawNodeRange:     "A pod with a node's address receives the node's packets.",
-	audit.LawLeak:          "Addresses that are assigned and unused are lost until the node has none left.",
-	audit.LawGone:          "No other node gets the addresses of a node that is gone.",
-	audit.LawExhaustion:    "A node without addresses starts no pod.",
 }
 
 // judgement is a conformance run for reports.
@@ -55,7 +48,7 @@ func judgement(r conformance.Result, seed uint64, began time.Time) Judgement {
 		j.Goal = fmt.Sprintf("A cluster of %d nodes, judged by the objects that files show of it.", r.Nodes)
 	}
 	for _, name := range append(conformance.Laws(), audit.Laws()...) {
-		l := JudgedLaw{Name: name, Why: whys[name], Occasions: r.Occasions[name]}
+		l := JudgedLaw{Name: name, Why: cmp.Or(whys[name], audit.Why(name)), Occasions: r.Occasions[name]}
 		for _, v := range r.Broken {
 			if v.Law == name {
 				l.Broken = append(l.Broken, inRound(v))

@@ -1,0 +1,217 @@
+package audit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// choose finds out who has the say: sources that explain no pod's address, where others do, are left of a CNI that was
+// there before, or are pod CIDRs that nobody uses. They count for nothing.
+func (j *judge) choose() {
+	for i, r := range j.ranges {
+		j.of.add(r.prefix, i)
+	}
+	j.next = make([]int32, len(j.records))
+	for i := len(j.records) - 1; i >= 0; i-- { // so that a chain is in their order
+		a := j.records[i].addr
+		if first, more := j.booked[a]; more {
+			j.next[i] = first
+		} else {
+			j.next[i] = -1
+		}
+		j.booked[a] = int32(i)
+	}
+	var counts [sources]int
+	pods, nowhere, own := 0, 0, 0 // own and nowhere: of those that no CNI explains, on nodes with a pod CIDR
+	j.faces(func(_ int, p *pod, f face) {
+		says := j.explain(p, f)
+		j.explained = append(j.explained, says)
+		if f.second {
+			return
+		}
+		pods++
+		for s := range sources {
+			if says.has(s) {
+				counts[s]++
+			}
+		}
+		if n := j.Objects.nodes[p.node]; n != nil && says&^(1<<podCIDRs) == 0 && n.hasCIDR(f) {
+			nowhere++
+			if says.has(podCIDRs) {
+				own++
+			}
+		}
+	})
+	some := counts != [sources]int{}
+	elsewhere := false // a CNI shows ranges of its own, or has them as far as is known
+	for s := range sources {
+		if s == podCIDRs {
+			continue
+		}
+		if !some || counts[s] > 0 || j.named.has(s) {
+			j.used.add(s)
+		}
+		shows := slices.ContainsFunc(j.ranges, func(r heldRange) bool { return r.source == s })
+		elsewhere = elsewhere || shows && j.used.has(s) || counts[s] > 0
+	}
+	if own > 0 && 2*own >= nowhere || pods == 0 && !elsewhere || nowhere == 0 && !some && !elsewhere {
+		j.used.add(podCIDRs)
+	}
+	j.used.add(whereabouts) // it has the say of second interfaces alone
+	for _, r := range j.ranges {
+		if j.used.has(r.source) {
+			j.held[r.node] = append(j.held[r.node], r)
+		}
+	}
+	if nowhere > 0 && !j.used.has(podCIDRs) {
+		j.unknown(LawOutside, "%s with addresses that their nodes' pod CIDRs do not have, so %s has ranges of its own: %s", count(nowhere-own, "pod"), j.theirs(), j.toGet())
+	}
+	for i, c := range j.covers {
+		j.covered.add(c.prefix, i)
+	}
+}
+
+func (n *node) hasCIDR(f face) bool {
+	for _, p := range n.cidrs {
+		if p.Addr().Is4() == f.addr.Is4() {
+			return true
+		}
+	}
+	return false
+}
+
+// explain is who says that a pod has an address: by a range of its node, by a record of it, by a range of no node.
+func (j *judge) explain(p *pod, f face) (says systems) {
+	j.of.containing(f.addr, func(i int) bool {
+		if r := &j.ranges[i]; r.node == p.node && r.network == f.network {
+			says.add(r.source)
+		}
+		return true
+	})
+	j.at(f, func(r *record) bool {
+		if r.has(p) && (r.node == "" || r.node == p.node) {
+			says.add(r.source)
+			j.named.add(r.source)
+		}
+		return true
+	})
+	for i := range j.pools {
+		if l := &j.pools[i]; l.own && l.network == f.network && l.has(f.addr) {
+			says.add(l.source)
+		}
+	}
+	return says
+}
+
+// at gives the records of a pod's address, until yield says enough.
+func (j *judge) at(f face, yield func(*record) bool) {
+	first, any := j.booked[f.addr]
+	if !any {
+		return
+	}
+	for i := first; i >= 0; i = j.next[i] {
+		if r := &j.records[i]; r.network == f.network || f.second && strings.HasPrefix(r.network, anyNetwork) || r.source == whereabouts {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// shownSystems are those that something shows, in their order.
+func (j *judge) shownSystems() (list []source) {
+	for s := range sources {
+		if j.evidence[s] != (evidence{}) && known[s].name != "" {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// theirs names who may give the addresses.
+func (j *judge) theirs() string {
+	var names []string
+	for _, s := range j.shownSystems() {
+		if known[s].own {
+			names = append(names, known[s].name)
+		}
+	}
+	if len(names) == 0 {
+		return "the CNI"
+	}
+	return strings.Join(names, " or ")
+}
+
+// toGet says how to get what shows who has which address.
+func (j *judge) toGet() string {
+	var words []string
+	for _, s := range j.shownSystems() {
+		if k := known[s]; k.get != "" && s != whereabouts && !slices.ContainsFunc(j.records, func(r record) bool { return r.source == s }) {
+			words = append(words, k.get)
+		}
+	}
+	if len(words) == 0 {
+		return "kubectl get daemonsets -A -o json shows which CNI it is"
+	}
+	return "get its records: " + strings.Join(words, "; ")
+}
+
+// tell says which systems there are, and what is not judged for want of what.
+func (j *judge) tell() {
+	for _, s := range j.shownSystems() {
+		what := ""
+		switch {
+		case s == whereabouts:
+		case !j.used.has(s) && j.shows(s):
+			what = "; no pod has an address by them, so they count for nothing: is it gone?"
+		case j.used.has(s) && j.shows(s):
+			what = "; its ranges and records count"
+		case j.used.has(podCIDRs):
+			what = "; pods have addresses of their nodes' pod CIDRs"
+		}
+		j.Systems = append(j.Systems, fmt.Sprintf("%s: %s%s", known[s].name, j.evidence[s], what))
+	}
+	if len(j.Systems) == 0 && j.used.has(podCIDRs) && slices.ContainsFunc(j.ranges, func(r heldRange) bool { return r.source == podCIDRs }) {
+		j.Systems = append(j.Systems, "nothing shows which CNI; pods have addresses of their nodes' pod CIDRs")
+	}
+	if !slices.ContainsFunc(j.records, func(r record) bool { return r.source != whereabouts && j.used.has(r.source) }) &&
+		!slices.ContainsFunc(j.covers, func(c cover) bool { return c.source != whereabouts && j.used.has(c.source) }) {
+		j.noRecords()
+	}
+}
+
+// shows reports whether a system's objects say something of addresses.
+func (j *judge) shows(s source) bool {
+	return slices.ContainsFunc(j.ranges, func(r heldRange) bool { return r.source == s }) || slices.ContainsFunc(j.records, func(r record) bool { return r.source == s }) ||
+		slices.ContainsFunc(j.covers, func(c cover) bool { return c.source == s }) || slices.ContainsFunc(j.pools, func(l pool) bool { return l.source == s })
+}
+
+// noRecords says why nothing is held against records.
+func (j *judge) noRecords() {
+	words := map[string]bool{}
+	for _, s := range j.shownSystems() {
+		switch k := known[s]; {
+		case s == whereabouts:
+		case k.shownKept != "" && j.shows(s):
+			words[k.shownKept] = true
+		case k.get != "" && slices.ContainsFunc(j.Unknown, func(u string) bool { return strings.Contains(u, k.get) }):
+			words[known[s].name+"'s records are not there: the same command gets them"] = true
+		case s == antrea && j.used.has(podCIDRs):
+			words["Antrea's host-local keeps the records of pod CIDRs in files of the nodes; of pools, "+k.get+" shows them"] = true
+		case k.kept != "" && k.get != "":
+			words[k.kept+": "+k.get+" shows them"] = true
+		case k.kept != "":
+			words[k.kept+": no object shows them"] = true
+		case k.get != "":
+			words[known[s].name+"'s records are not there: "+k.get+" gets them"] = true
+		}
+	}
+	if len(words) == 0 {
+		words["nothing shows which CNI gives the addresses: kubectl get daemonsets -A -o json does"] = true
+	}
+	for _, w := range slices.Sorted(maps.Keys(words)) {
+		j.unknown(LawRecord+", "+LawLeak, "%s", w)
+	}
+}
