@@ -50,8 +50,9 @@ func traceImportCommand() *cobra.Command {
   openb       pods with creation, scheduling and deletion times (Alibaba openb); needs --node-list
   kubernetes  a cluster as kubectl get nodes,pods -A -o json prints it
 
-kubernetes takes nodes, pods, ranges and address management from the cluster. --audit-log (audit.k8s.io/v1, one object a
-line) and --events (kubectl get events -A -o json) add when pods came and went. Dropped records are counted by reason.
+kubernetes takes nodes, pods, ranges and address management from the cluster. --audit-log (audit.k8s.io/v1: an event a
+line, an EventList, or CloudWatch's messages; gzipped or not) and --events (kubectl get events -A -o json) add when pods
+came and went. Dropped records are counted by reason.
 
 --churn does not replay a trace. Pods come as often and live as long as in the trace, in a different order for each seed.
 For kubernetes without records, the ages of the pods decide.`,

@@ -1,21 +1,19 @@
 package trace
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/kubectl"
-	"github.com/vppdrill/vppdrill/scenarios"
 )
 
 // auditEvent is what an API server writes of a request, of audit.k8s.io/v1: one JSON object each line.
 type auditEvent struct {
 	Kind, Stage, Verb string
+	RequestURI        string
 	ObjectRef         struct{ Resource, Subresource, Namespace, Name string }
 	ResponseStatus    struct{ Code int }
 	// Received is when the request came, Staged when this stage of it was over.
@@ -29,50 +27,17 @@ type auditEvent struct {
 // auditStage is that of the records that count: each request has others before.
 const auditStage = "ResponseComplete"
 
-// auditLineMost bounds a line: a list of 5,000 pods at level RequestResponse takes some 50 MB.
-const auditLineMost = 256 << 20
-
-// readAudit reads an audit log. Errors are *scenarios.InputError with the line.
-func (h *history) readAudit(r io.Reader, file string) error {
-	lines := bufio.NewReaderSize(r, 1<<20)
-	for n := 1; ; n++ {
-		text, err := lines.ReadBytes('\n')
-		last := errors.Is(err, io.EOF)
-		switch {
-		case err != nil && !last:
-			return fmt.Errorf("read %s: %w", file, err)
-		case len(text) > auditLineMost:
-			return &scenarios.InputError{File: file, Line: n, Column: 1, Message: "the line is too long for an event of an audit log"}
-		}
-		if text = bytes.TrimSpace(text); len(text) > 0 {
-			if err := h.auditLine(text); err != nil {
-				return &scenarios.InputError{File: file, Line: n, Column: 1, Message: err.Error()}
-			}
-		}
-		if last {
-			break
-		}
-	}
-	if h.records == 0 {
-		return &scenarios.InputError{File: file, Line: 1, Column: 1, Message: "the audit log has no event"}
-	}
-	return nil
-}
-
-// auditLine takes one line.
-func (h *history) auditLine(text []byte) error {
+// auditEvent takes an event of the log.
+func (h *history) auditEvent(text []byte) error {
 	var e auditEvent
 	if err := json.Unmarshal(text, &e); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) && int(syntax.Offset) >= len(text) {
-			return errors.New("the audit log is cut off within this event; without this line the rest can be read")
-		}
-		return fmt.Errorf("want an event of an audit log, one JSON object each line: %w", err)
+		return wantAudit(err)
 	}
 	switch {
 	case e.Kind != "Event":
 		return fmt.Errorf("%q is no event of an audit log (audit.k8s.io/v1)", e.Kind)
 	case e.Stage != auditStage:
+		h.otherStages++
 		return nil
 	case e.Received.IsZero() && e.Staged.IsZero():
 		return errors.New("the event has no time (requestReceivedTimestamp, stageTimestamp)")
@@ -94,6 +59,8 @@ func (h *history) audit(e auditEvent, at time.Time) (why string) {
 	switch {
 	case ref.Resource != "pods":
 		return "as they are not about pods"
+	case strings.Contains(e.RequestURI, "dryRun=All"):
+		return "as they were dry runs"
 	case e.ResponseStatus.Code >= 300:
 		return "as the server refused what they asked for"
 	}
@@ -101,7 +68,11 @@ func (h *history) audit(e auditEvent, at time.Time) (why string) {
 		kubectl.Object
 		Items []kubectl.Object
 	}
-	for _, part := range []json.RawMessage{e.Request, e.Response} { // what the server answered counts
+	parts := []json.RawMessage{e.Request, e.Response}
+	if ref.Subresource == "eviction" {
+		parts = nil // an Eviction, and a Status
+	}
+	for _, part := range parts { // what the server answered counts
 		if err := kubectl.Decode(part, &object); err != nil {
 			return "as their objects are none that this reads"
 		}
@@ -124,7 +95,7 @@ func (h *history) audit(e auditEvent, at time.Time) (why string) {
 		s.deed = created
 	case "create binding":
 		s.deed = placed
-	case "delete ":
+	case "delete ", "create eviction": // an eviction that is granted begins the pod's end; a deletion after it counts
 		s.deed = deleted
 	case "deletecollection ":
 		for _, o := range object.Items {

@@ -46,7 +46,7 @@ func ImportDLRM(r io.Reader, file string, o Options) (*scenarios.Scenario, error
 			return nil, err
 		}
 	}
-	return o.withDefaults("dlrm", dlrmNodesDefault).scenario(t, rows.pods)
+	return o.withDefaults("dlrm", dlrmNodesDefault).scenario(t, rows)
 }
 
 // dlrmPod reads one row.

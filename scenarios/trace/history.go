@@ -50,6 +50,8 @@ type history struct {
 	// first and last are the times of any records, also of those that are about other objects.
 	first, last time.Time
 	records     int
+	// otherStages counts records of requests' other stages, which say nothing more.
+	otherStages int
 	// dropped counts records that tell nothing, by why.
 	dropped map[string]int
 }

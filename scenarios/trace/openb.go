@@ -52,7 +52,7 @@ func ImportOpenB(pods io.Reader, podsFile string, nodes io.Reader, nodesFile str
 			return nil, err
 		}
 	}
-	s, err := o.withDefaults("openb", count).scenario(t, rows.pods)
+	s, err := o.withDefaults("openb", count).scenario(t, rows)
 	if err == nil && unplaced > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("Left out: %d of %d pods have no %s, as the trace's own scheduler never placed them.", unplaced, unplaced+len(rows.pods), openbScheduled))
 	}

@@ -52,6 +52,8 @@ func (o Options) withDefaults(name string, nodes int) Options {
 type rowSet struct {
 	pods  scenarios.Rows
 	names map[string]bool
+	// backward counts rows of pods that end before they begin.
+	backward int
 }
 
 func (s *rowSet) add(t *table, column string, pod scenarios.WorkloadPod) error {
@@ -60,6 +62,10 @@ func (s *rowSet) add(t *table, column string, pod scenarios.WorkloadPod) error {
 	}
 	if s.names[pod.Name] {
 		return t.wrong(column, "is in an earlier row already")
+	}
+	if pod.Delete < pod.Create {
+		s.backward++
+		return nil
 	}
 	s.names[pod.Name] = true
 	s.pods = append(s.pods, pod)
@@ -71,22 +77,20 @@ func podTimes(t *table, pod *scenarios.WorkloadPod, creation, deletion string) (
 	if pod.Create, err = t.seconds(creation, scenarios.BeforeStart); err != nil {
 		return err
 	}
-	if pod.Delete, err = t.seconds(deletion, scenarios.AfterEnd); err != nil {
-		return err
-	}
-	if pod.Delete < pod.Create {
-		return t.wrong(deletion, "comes before "+creation+" "+strconv.Quote(t.text(creation)))
-	}
-	return nil
+	pod.Delete, err = t.seconds(deletion, scenarios.AfterEnd)
+	return err
 }
 
 // scenario makes the scenario around the pods.
-func (o Options) scenario(t *table, pods scenarios.Rows) (*scenarios.Scenario, error) {
+func (o Options) scenario(t *table, rows rowSet) (*scenarios.Scenario, error) {
+	pods := rows.pods
 	switch {
 	case o.Repeat < 1 || o.Repeat > repeatMax:
 		return nil, fmt.Errorf("repeat %d is not between 1 and %d", o.Repeat, repeatMax)
 	case o.Nodes < 1 || o.Nodes > nodesMax:
 		return nil, fmt.Errorf("nodes %d is not between 1 and %d", o.Nodes, nodesMax)
+	case len(pods) == 0 && rows.backward > 0:
+		return nil, &scenarios.InputError{File: t.file, Line: 2, Column: 1, Message: "all pods of the file end before they begin"}
 	case len(pods) == 0:
 		return nil, &scenarios.InputError{File: t.file, Line: 2, Column: 1, Message: "the file lists no pod"}
 	}
@@ -122,6 +126,9 @@ func (o Options) scenario(t *table, pods scenarios.Rows) (*scenarios.Scenario, e
 	}
 	s.Config.IPAM, s.Topology.MaxPodsPerNode = plan.ipam, plan.podsPerNode
 	s.Notes = append(notes, plan.why)
+	if n := rows.backward; n > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("Left out: %d of %d pods end before they begin.", n, n+len(rows.pods)))
+	}
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}

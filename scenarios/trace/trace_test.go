@@ -2,8 +2,10 @@ package trace_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
@@ -199,5 +201,35 @@ func BenchmarkImportDLRM(b *testing.B) {
 		if _, err := trace.ImportDLRM(bytes.NewReader(rows.Bytes()), "dlrm.csv", trace.Options{}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Goal: a gzipped audit log is read like a plain one. Method: the same log both ways.
+func TestZippedAuditLog(t *testing.T) {
+	const cluster = `{"kind": "Node", "metadata": {"name": "a"}, "spec": {"podCIDR": "10.244.0.0/24"}}`
+	const log = `{"kind": "Event", "stage": "ResponseComplete", "verb": "create", "objectRef": {"resource": "pods", "subresource": "binding", "namespace": "ci", "name": "b"}, "requestReceivedTimestamp": "2026-01-01T10:00:00Z"}
+{"kind": "Event", "stage": "ResponseComplete", "verb": "delete", "objectRef": {"resource": "pods", "namespace": "ci", "name": "b"}, "requestReceivedTimestamp": "2026-01-01T10:01:00Z"}
+`
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	if _, err := z.Write([]byte(log)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	read := func(r io.Reader) string {
+		s, err := trace.ImportKubernetes(strings.NewReader(cluster), "cluster.json", trace.KubernetesOptions{AuditLog: r, AuditLogName: "audit.log"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(s.Marshal())
+	}
+	if plain, packed := read(strings.NewReader(log)), read(&zipped); plain != packed || !strings.Contains(plain, "ci-b") {
+		t.Errorf("%s\nand zipped\n%s", plain, packed)
+	}
+	_, err := trace.ImportKubernetes(strings.NewReader(cluster), "cluster.json", trace.KubernetesOptions{AuditLog: strings.NewReader("\x1f\x8bnot"), AuditLogName: "audit.log"})
+	if err == nil || !strings.HasPrefix(err.Error(), "audit.log:1:1: not gzip") {
+		t.Error(err)
 	}
 }
