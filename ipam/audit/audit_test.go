@@ -73,6 +73,8 @@ func manifest(t *testing.T, w []string) string {
 		return ""
 	}
 	switch w[0] {
+	case "json": // as it is
+		return strings.Join(w[1:], " ")
 	case "node": // name address podCIDRs maxPods
 		cidrs := ""
 		if arg(3) != "-" && arg(3) != "" {

@@ -78,7 +78,7 @@ func (o *Objects) calicoOwner(a calicoAttribute) owner {
 		w.kind = ofCooling
 	case s["pod"] != "":
 		w.kind, w.name = ofPod, s["pod"]
-		w.second = podName{a.Alternate["namespace"], a.Alternate["pod"]}
+		w.second, w.secondNode = podName{a.Alternate["namespace"], a.Alternate["pod"]}, o.word(a.Alternate["node"])
 	case calicoTunnels[s["type"]] != "":
 		w.kind, w.what = ofNode, calicoTunnels[s["type"]]
 	case s["service"] != "" && s["namespace"] != "":

@@ -23,8 +23,8 @@ func (j *judge) choose() {
 		}
 		j.booked[a] = int32(i)
 	}
-	var counts [sources]int
-	pods, nowhere, own := 0, 0, 0 // own and nowhere: of those that no CNI explains, on nodes with a pod CIDR
+	var counts, within [sources]int // within a pool
+	pods, nowhere, own := 0, 0, 0   // own and nowhere: of those that no CNI explains, on nodes with a pod CIDR
 	j.faces(func(_ int, p *pod, f face) {
 		says := j.explain(p, f)
 		j.explained = append(j.explained, says)
@@ -37,6 +37,11 @@ func (j *judge) choose() {
 				counts[s]++
 			}
 		}
+		for i := range j.pools {
+			if l := &j.pools[i]; l.network == f.network && l.has(f.addr) {
+				within[l.source]++
+			}
+		}
 		if n := j.Objects.nodes[p.node]; n != nil && says&^(1<<podCIDRs) == 0 && n.hasCIDR(f) {
 			nowhere++
 			if says.has(podCIDRs) {
@@ -45,18 +50,20 @@ func (j *judge) choose() {
 		}
 	})
 	some := counts != [sources]int{}
-	elsewhere := false // a CNI shows ranges of its own, or has them as far as is known
+	if own > 0 && 2*own >= nowhere {
+		j.used.add(podCIDRs)
+	}
+	elsewhere := false // a CNI's ranges count
 	for s := range sources {
 		if s == podCIDRs {
 			continue
 		}
-		if !some || counts[s] > 0 || j.named.has(s) {
+		if !some || counts[s] > 0 || j.named.has(s) || within[s] > 0 && !j.used.has(podCIDRs) {
 			j.used.add(s)
 		}
-		shows := slices.ContainsFunc(j.ranges, func(r heldRange) bool { return r.source == s })
-		elsewhere = elsewhere || shows && j.used.has(s) || counts[s] > 0
+		elsewhere = elsewhere || counts[s] > 0 || j.used.has(s) && slices.ContainsFunc(j.ranges, func(r heldRange) bool { return r.source == s })
 	}
-	if own > 0 && 2*own >= nowhere || pods == 0 && !elsewhere || nowhere == 0 && !some && !elsewhere {
+	if !elsewhere && (pods == 0 || nowhere == 0 && !some) {
 		j.used.add(podCIDRs)
 	}
 	j.used.add(whereabouts) // it has the say of second interfaces alone
@@ -91,7 +98,7 @@ func (j *judge) explain(p *pod, f face) (says systems) {
 		return true
 	})
 	j.at(f, func(r *record) bool {
-		if r.has(p) && (r.node == "" || r.node == p.node) {
+		if r.at(p) {
 			says.add(r.source)
 			j.named.add(r.source)
 		}
@@ -165,10 +172,10 @@ func (j *judge) tell() {
 		switch {
 		case s == whereabouts:
 		case !j.used.has(s) && j.shows(s):
-			what = "; no pod has an address by them, so they count for nothing: is it gone?"
+			what = "; no pod has an address by its ranges or records, so they do not count"
 		case j.used.has(s) && j.shows(s):
 			what = "; its ranges and records count"
-		case j.used.has(podCIDRs):
+		case j.used.has(podCIDRs) && j.shows(podCIDRs):
 			what = "; pods have addresses of their nodes' pod CIDRs"
 		}
 		j.Systems = append(j.Systems, fmt.Sprintf("%s: %s%s", known[s].name, j.evidence[s], what))
@@ -193,7 +200,7 @@ func (j *judge) noRecords() {
 	words := map[string]bool{}
 	for _, s := range j.shownSystems() {
 		switch k := known[s]; {
-		case s == whereabouts:
+		case s == whereabouts, !j.used.has(s) && j.shows(s):
 		case k.shownKept != "" && j.shows(s):
 			words[k.shownKept] = true
 		case k.get != "" && slices.ContainsFunc(j.Unknown, func(u string) bool { return strings.Contains(u, k.get) }):

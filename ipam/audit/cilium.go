@@ -105,7 +105,7 @@ func (o *Objects) ciliumUsed(name string, from source, used map[string]ciliumOwn
 		namespace, pod, isPod := strings.Cut(word, "/")
 		w := owner{kind: ofPod, namespace: o.word(namespace), name: pod, node: name}
 		if !isPod {
-			w = owner{kind: ofNode, what: "Cilium's " + word, node: name}
+			w = owner{kind: ofNode, what: "Cilium " + word, node: name}
 			if word == "" {
 				w = owner{what: "an owner without a name"}
 			}

@@ -292,7 +292,9 @@ func readServiceCIDR(o *Objects, one kubectl.Object) error {
 		return err
 	}
 	cidrs, err := kubectl.Prefixes(spec.CIDRs)
-	o.now.services = append(o.now.services, service{podName: podName{name: one.Metadata.Name}, cidrs: cidrs})
+	if len(cidrs) > 0 {
+		o.now.services = append(o.now.services, service{podName: podName{name: one.Metadata.Name}, cidrs: cidrs})
+	}
 	return err
 }
 

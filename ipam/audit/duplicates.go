@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/netip"
 	"slices"
+	"strings"
 )
 
 // holder is who has an address.
@@ -103,6 +104,9 @@ func (j *judge) same(at place, all []*holder) {
 				if surely {
 					severity = Warning
 				}
+			}
+			if at.network != "" && h.pod != nil && other.pod != nil && h.pod.node != other.pod.node && strings.Contains(at.network, "/") && j.attachments[at.network] == nil {
+				why += "; unless the network ends at each node: kubectl get network-attachment-definitions -A -o json shows it"
 			}
 			j.find(LawDuplicate, severity, at.addr, "%s%s", pair(other, h)+on(at.network), why)
 			break

@@ -22,9 +22,10 @@ type judge struct {
 	services []service
 	reserved []netip.Prefix
 	subnets  map[string]*subnet
-	local    map[string]bool
-	evidence [sources]evidence
-	used     systems
+	// attachments are those that objects show, by their names.
+	attachments map[string]*attachment
+	evidence    [sources]evidence
+	used        systems
 	// named are sources whose records name running pods rightly; explained counts by source the addresses whose pods'
 	// nodes have them.
 	named systems
@@ -48,7 +49,7 @@ type place struct {
 
 // Judge says what is wrong with a cluster that shows these objects.
 func Judge(o *Objects) Report {
-	j := &judge{Objects: o, subnets: map[string]*subnet{}, local: map[string]bool{}, booked: map[netip.Addr]int32{}, onNode: map[string]int{},
+	j := &judge{Objects: o, subnets: map[string]*subnet{}, attachments: map[string]*attachment{}, booked: map[netip.Addr]int32{}, onNode: map[string]int{},
 		held: map[string][]heldRange{}, wrong: map[place]bool{}}
 	j.Judged = map[string]int{}
 	j.Nodes = len(o.nodes)
@@ -118,8 +119,8 @@ func (j *judge) gather() {
 		if p.subnet != nil {
 			j.subnets[p.subnet.name] = p.subnet
 		}
-		if p.local != "" {
-			j.local[p.local] = true
+		if p.attachment != nil {
+			j.attachments[p.attachment.name] = p.attachment
 		}
 		if !p.read {
 			if j.Unread == nil {
@@ -168,7 +169,7 @@ func (j *judge) networks() {
 			switch f := &p.faces[k]; {
 			case !f.second:
 				f.network = network
-			case j.local[f.network]:
+			case j.attachments[f.network] != nil && j.attachments[f.network].local:
 				f.network += " on " + p.node
 			}
 		}

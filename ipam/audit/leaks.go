@@ -42,7 +42,7 @@ func (j *judge) leaks() {
 				}
 			}
 		case ofService:
-			if len(j.services) > 0 && !slices.ContainsFunc(j.services, func(s service) bool { return s.podName == r.pod() }) {
+			if j.someServices() && !slices.ContainsFunc(j.services, func(s service) bool { return s.podName == r.pod() }) {
 				why = "for service " + r.pod().String() + ", which does not exist"
 			}
 		default:
@@ -83,6 +83,11 @@ func (j *judge) leaked(r *record) string {
 	return gone
 }
 
+// someServices reports whether the objects show any; ranges of services are none.
+func (j *judge) someServices() bool {
+	return slices.ContainsFunc(j.services, func(s service) bool { return s.cidrs == nil })
+}
+
 // serviceRecords holds IPAddresses against services, which give their addresses away by them.
 func (j *judge) serviceRecords() {
 	claims := map[netip.Addr]podName{}
@@ -91,7 +96,7 @@ func (j *judge) serviceRecords() {
 			claims[p.claims.addr] = p.claims.service
 		}
 	})
-	if len(claims) == 0 || len(j.services) == 0 {
+	if len(claims) == 0 || !j.someServices() {
 		return
 	}
 	have := map[netip.Addr]podName{}

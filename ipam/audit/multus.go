@@ -36,12 +36,19 @@ func secondFaces(annotations map[string]string) (list []face, told bool) {
 	return nil, false
 }
 
+// attachment is a network of second interfaces; local: it ends at its node.
+type attachment struct {
+	name  string
+	local bool
+}
+
 // readAttachment reads whether a network ends at its node, so that each node may have the same addresses in it.
 func readAttachment(o *Objects, one kubectl.Object) error {
 	var spec struct{ Config string }
 	if err := kubectl.Decode(one.Spec, &spec); err != nil {
 		return err
 	}
+	o.now.attachment = &attachment{name: one.Metadata.Namespace + "/" + one.Metadata.Name}
 	type plugin struct {
 		Type                        string
 		IsGateway, IsDefaultGateway bool
@@ -57,8 +64,6 @@ func readAttachment(o *Objects, one kubectl.Object) error {
 	if len(config.Plugins) > 0 {
 		first = config.Plugins[0]
 	}
-	if first.Type == "ptp" || first.Type == "bridge" && (first.IsGateway || first.IsDefaultGateway) {
-		o.now.local = one.Metadata.Namespace + "/" + one.Metadata.Name
-	}
+	o.now.attachment.local = first.Type == "ptp" || first.Type == "bridge" && (first.IsGateway || first.IsDefaultGateway)
 	return nil
 }

@@ -44,9 +44,9 @@ type part struct {
 	// reserved are ranges that no pod gets addresses of.
 	reserved []netip.Prefix
 	handle   handle
-	// subnet and local are of a subnet of kube-ovn, and of a network of Multus.
-	subnet *subnet
-	local  string
+	// subnet is of kube-ovn, attachment of Multus.
+	subnet     *subnet
+	attachment *attachment
 	// claims are what an IPAddress says; daemon is a DaemonSet's name.
 	claims *addressClaim
 	daemon string

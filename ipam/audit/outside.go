@@ -10,7 +10,7 @@ import (
 // node is as it should be: Calico's nodes borrow from others' blocks when their pool has none left, and pods may ask
 // for an address of their own.
 func (j *judge) outside() {
-	without := map[string]bool{}
+	without, hidden := map[string]bool{}, 0
 	j.faces(func(number int, p *pod, f face) {
 		if f.second {
 			return
@@ -28,6 +28,8 @@ func (j *judge) outside() {
 		}
 		ranges := j.of4or6(p.node, f.addr)
 		switch {
+		case len(ranges) > 0 && j.mayHide(f):
+			hidden++
 		case len(ranges) > 0:
 			j.Judged[LawOutside]++
 			if !j.wrong[place{f.network, f.addr}] { // where its record is wrong, that is the cause
@@ -42,7 +44,21 @@ func (j *judge) outside() {
 	if len(without) > 0 && !slices.ContainsFunc(j.Unknown, func(u string) bool { return strings.HasPrefix(u, LawOutside) }) {
 		j.unknown(LawOutside, "nothing says which ranges %s: %s", have(len(without)), j.toGet())
 	}
+	if hidden > 0 {
+		j.unknown(LawOutside, "%s with addresses that no range has, so %s may have pools of its own: %s", count(hidden, "pod"), j.theirs(), j.toGet())
+	}
 	j.hosts()
+}
+
+// mayHide reports whether an address may be of a pool that no object shows: no node's range has it, and a CNI that may
+// have pools shows none of its objects.
+func (j *judge) mayHide(f face) bool {
+	some := false
+	j.of.containing(f.addr, func(i int) bool {
+		some = j.used.has(j.ranges[i].source)
+		return !some
+	})
+	return !some && slices.ContainsFunc(j.shownSystems(), func(s source) bool { return known[s].own && !j.shows(s) })
 }
 
 // of4or6 are the ranges of a node that count, of an address' family.

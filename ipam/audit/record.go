@@ -23,8 +23,9 @@ type owner struct {
 	node string
 	// what says what of a node has it, or what an unknown owner is called.
 	what string
-	// second is another pod that may have it as well, as while a virtual machine moves.
-	second podName
+	// second is another pod that may have it as well, on its node, as while a virtual machine moves.
+	second     podName
+	secondNode string
 	// kept: it stays while its pod is away, as those of a StatefulSet's pods do in some systems.
 	kept bool
 }
@@ -34,6 +35,12 @@ func (o owner) pod() podName { return podName{o.namespace, o.name} }
 // has reports whether it is a pod's.
 func (o owner) has(p *pod) bool {
 	return o.kind == ofPod && (o.pod() == p.podName || o.second == p.podName)
+}
+
+// at reports whether it is a pod's on the pod's node.
+func (o owner) at(p *pod) bool {
+	is := func(name podName, node string) bool { return name == p.podName && (node == "" || node == p.node) }
+	return o.kind == ofPod && (is(o.pod(), o.node) || is(o.second, o.secondNode))
 }
 
 // String names it.

@@ -20,7 +20,7 @@ func (j *judge) wrongRecords() {
 				return true
 			}
 			judged = true
-			right = r.has(p) && (r.node == "" || r.node == p.node)
+			right = r.at(p)
 			if wrong == nil || r.has(p) {
 				wrong = r
 			}
