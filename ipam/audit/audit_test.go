@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -145,6 +146,23 @@ func TestParseRefuses(t *testing.T) {
 // Goal: no text makes a report panic.
 func FuzzParse(f *testing.F) {
 	f.Add(`{"kind":"List","items":[{"kind":"Pod","metadata":{"name":"a"}}]}`)
+	files, err := filepath.Glob("testdata/healthy/*")
+	if err != nil || len(files) == 0 {
+		f.Fatal(files, err)
+	}
+	for _, path := range files { // objects of each kind
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		var list struct{ Items []json.RawMessage }
+		if json.Unmarshal(text, &list) != nil { // several objects
+			f.Add(string(text))
+		}
+		for _, item := range list.Items {
+			f.Add(string(item))
+		}
+	}
 	f.Fuzz(func(_ *testing.T, text string) {
 		var o Objects
 		if o.Parse("f", []byte(text)) == nil {

@@ -40,8 +40,8 @@ func orNone(node string) string {
 
 // duplicates are addresses that two of pods, nodes and services have.
 func (j *judge) duplicates() {
-	var holders []holder
-	first := map[place]int32{}
+	most := len(j.Objects.pods) + 2*len(j.byName) + len(j.services)
+	holders, first := make([]holder, 0, most), make(map[place]int32, most)
 	again := map[place][]int32{} // all that have one of more
 	add := func(h holder) {
 		at := int32(len(holders))

@@ -234,7 +234,7 @@ func (r *reader) unexpected(c byte, where string) error {
 
 // decode reads an object that was put together of parts of the text.
 func (r *reader) decode(raw []byte, parts []part, into *Object) error {
-	if json.Valid(raw) && into.quick(raw) {
+	if valid(raw) && into.quick(raw) {
 		into.valid = true
 		return nil
 	}

@@ -71,19 +71,22 @@ Exit codes: 0 no errors, 1 errors found, 2 bad usage or input, 3 the server does
 			if (kubeconfig == "") == (len(args) == 0) {
 				return cli.Usagef("audit wants either --kubeconfig FILE or files; see vppdrill audit --help")
 			}
-			var o audit.Objects
-			var left []string
-			var err error
+			var r audit.Report
 			if kubeconfig == "" {
-				err = readFiles("audit", cmd.InOrStdin(), args, &o)
+				var o audit.Objects
+				if err := readFiles("audit", cmd.InOrStdin(), args, &o); err != nil {
+					return err
+				}
+				r = audit.Judge(&o)
 			} else {
-				left, err = readCluster(cmd.Context(), kubeconfig, &o)
+				c, err := kube.Dial(kubeconfig, "vppdrill-audit", slog.New(slog.DiscardHandler))
+				if err != nil {
+					return cli.Usagef("audit: %w", err)
+				}
+				if r, err = auditOf(cmd.Context(), c); err != nil {
+					return err
+				}
 			}
-			if err != nil {
-				return err
-			}
-			r := audit.Judge(&o)
-			r.Unknown = append(r.Unknown, left...)
 			return printAudit(cmd.OutOrStdout(), format, r)
 		},
 	}
@@ -125,13 +128,36 @@ func readFile(in io.Reader, name string, o *audit.Objects) error {
 	return o.Read(name, f)
 }
 
-// readCluster reads a server; left says what it would not show.
-func readCluster(ctx context.Context, kubeconfig string, o *audit.Objects) (left []string, err error) {
-	c, err := kube.Dial(kubeconfig, "vppdrill-audit", slog.New(slog.DiscardHandler))
-	if err != nil {
-		return nil, cli.Usagef("audit: %w", err)
+// auditAgain is how long an audit waits before it looks again: pods, and records of them, are not read at one instant,
+// and CNIs write some of theirs a moment later.
+const auditAgain = 3 * time.Second
+
+// auditOf reads a cluster and judges it. What it finds counts if it finds the same a moment later.
+func auditOf(ctx context.Context, c *kube.Connection) (audit.Report, error) {
+	first, err := auditOnce(ctx, c)
+	if err != nil || len(first.Findings) == 0 {
+		return first, err
 	}
-	return readObjects(ctx, c, o)
+	select {
+	case <-ctx.Done():
+		return first, ctx.Err()
+	case <-time.After(auditAgain):
+	}
+	r, err := auditOnce(ctx, c)
+	r.Findings = slices.DeleteFunc(r.Findings, func(f audit.Finding) bool { return !slices.Contains(first.Findings, f) })
+	return r, err
+}
+
+// auditOnce reads a cluster and judges it.
+func auditOnce(ctx context.Context, c *kube.Connection) (audit.Report, error) {
+	var o audit.Objects
+	left, err := readObjects(ctx, c, &o)
+	if err != nil {
+		return audit.Report{}, err
+	}
+	r := audit.Judge(&o)
+	r.Unknown = append(r.Unknown, left...)
+	return r, nil
 }
 
 // readObjects reads everything that an audit looks at; left says what the server would not show.
@@ -152,7 +178,7 @@ func readObjects(ctx context.Context, c *kube.Connection, o *audit.Objects) (lef
 			if ctx.Err() != nil {
 				return nil, cli.CannotRun(fmt.Errorf("audit: %w", err))
 			}
-			left = append(left, "not read: "+oneline.Error(err).Error())
+			left = append(left, oneline.Error(err).Error())
 		}
 	}
 	return left, nil

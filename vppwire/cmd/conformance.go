@@ -134,18 +134,6 @@ func notesOf(r audit.Report) []string {
 	return notes
 }
 
-// auditOf reads a cluster and judges it.
-func auditOf(ctx context.Context, c *kube.Connection) (audit.Report, error) {
-	var o audit.Objects
-	left, err := readObjects(ctx, c, &o)
-	if err != nil {
-		return audit.Report{}, err
-	}
-	r := audit.Judge(&o)
-	r.Unknown = append(r.Unknown, left...)
-	return r, nil
-}
-
 // inRound is a violation with the round of it, where there are rounds.
 func inRound(v conformance.Violation) string {
 	if v.Round == 0 {
