@@ -138,6 +138,8 @@ type VPCSubnet struct {
 	CIDR netip.Prefix `yaml:"cidr" required:"true" doc:"The instances' own subnet, and their pods' where pods is absent: inside podSubnetCIDR then."`
 	// Pods is the subnet that the zone's ENIConfig names.
 	Pods netip.Prefix `yaml:"pods" doc:"Custom networking (ENIConfig): the subnet of all interfaces but the first, which has no pods then; inside podSubnetCIDR."`
+	// Taken are single addresses and prefixes.
+	Taken []netip.Prefix `yaml:"taken" doc:"Addresses of the pods' subnet that others in the VPC have: load balancers, databases, other clusters."`
 }
 
 // CustomNetworking reports whether pods are in subnets of their own.

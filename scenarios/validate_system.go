@@ -255,6 +255,11 @@ func (s *Scenario) checkSubnets(c IPAM, pods netip.Prefix) *InputError {
 				}
 			}
 			all = append(all, m.p)
+			for k, t := range n.Taken {
+				if m.pods && (t.Bits() < m.p.Bits() || !m.p.Contains(t.Addr())) {
+					return s.wrongAt(path+"taken["+strconv.Itoa(k)+"]", "%s is not inside %s", t, m.p)
+				}
+			}
 		}
 	}
 	return nil

@@ -68,6 +68,15 @@ func draw(t *rapid.T, system scenarios.System) drawn {
 				if custom {
 					n.Pods, n.CIDR = n.CIDR, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 200, byte(i), 0}), 27)
 				}
+				of := n.CIDR
+				if custom {
+					of = n.Pods
+				}
+				for range rapid.IntRange(0, 5).Draw(t, "taken") {
+					a := of.Addr().As4()
+					a[3] = byte(rapid.IntRange(4, 60).Draw(t, "taken address"))
+					n.Taken = append(n.Taken, netip.PrefixFrom(netip.AddrFrom4(a), 32))
+				}
 				x.Subnets = append(x.Subnets, n)
 			}
 		}
@@ -110,7 +119,9 @@ func draw(t *rapid.T, system scenarios.System) drawn {
 	if p.Nodes == 0 || p.PodsPerNode == 0 {
 		t.Skip("nothing fits")
 	}
-	d.nodes, d.pods, d.strict = int(min(p.Nodes, 4)), int(p.PodsPerNode), system != scenarios.Calico
+	// A subnet's limit is told to be of a node that has it alone, with all ENIs that it may have.
+	whole := p.PodLimits[0].What == "instance's ENIs" || system != scenarios.Datastore
+	d.nodes, d.pods, d.strict = int(min(p.Nodes, 4)), int(p.PodsPerNode), system != scenarios.Calico && whole
 	if system == scenarios.Cilium { // more is there for a node that comes first, unless it is the node that has a limit
 		d.strict = d.config.Cilium.Mode == scenarios.ENI || d.config.Cilium.Mode == scenarios.ClusterPool || d.config.Cilium.Mode == scenarios.CRD && d.config.Cilium.MaxAllocate > 0 && p.PodsPerNode == uint64(d.config.Cilium.MaxAllocate)
 	}

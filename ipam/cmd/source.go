@@ -225,7 +225,7 @@ func (s stage) datastore() (plan.Source, error) {
 // zones are the subnets of instances.
 func (s stage) zones(ranges []netip.Prefix) (list []plan.Zone) {
 	for _, n := range s.section.Datastore.Subnets {
-		list = append(list, plan.Zone{Subnet: n.CIDR, Pods: n.Pods})
+		list = append(list, plan.Zone{Subnet: n.CIDR, Pods: n.Pods, Taken: n.Taken})
 	}
 	if len(list) > 0 {
 		return list

@@ -33,6 +33,8 @@ type Zone struct {
 	Pods netip.Prefix
 	// Usable are the parts of the pods' subnet that this cluster has; all of it when there are none.
 	Usable []netip.Prefix
+	// Taken are addresses and prefixes of it that others have.
+	Taken []netip.Prefix
 }
 
 func (Datastore) System() string { return "datastore" }
@@ -115,7 +117,7 @@ func (s Datastore) prefixSize() int {
 // zones counts the nodes that come to rest with e in each zone. Nodes are spread evenly, as autoscaling groups and
 // schedulers do, so that the smallest zone ends the cluster.
 func (s Datastore) zones(d *Draft, e Row) error {
-	least, most, sum := uint64(countMax), uint64(0), uint64(0)
+	least, most, sum, room := uint64(countMax), uint64(0), uint64(0), uint64(0)
 	var first string
 	for _, z := range s.Zones {
 		nodes, pods := space.Normal(z.Subnet), space.Normal(z.Pods)
@@ -136,6 +138,8 @@ func (s Datastore) zones(d *Draft, e Row) error {
 		if own == nil || other == nil {
 			continue
 		}
+		other.take(d, z.Taken)
+		room = max(room, s.room(other))
 		blocks, n := other.blocks(), uint64(0)
 		for takeNode(own, other, e, s.prefixSize()) {
 			n++
@@ -159,6 +163,9 @@ func (s Datastore) zones(d *Draft, e Row) error {
 		d.Find(ruleZones, Warning, first, fmt.Sprintf("it ends at %s and another subnet at %d: spread evenly over %d subnets %s, %s if the others are filled up", plural(least, "node"),
 			most, len(s.Zones), plural(total, "node")+fit(total), countText(sum)), "give all zones subnets of one size")
 	}
+	if full := s.perNode(); room < full {
+		d.Pod(what, room, "one node may have what a subnet has free beside its ENIs' own addresses")
+	}
 	units := e.Held
 	if s.Sizing.PrefixDelegation {
 		units = e.Prefixes
@@ -167,6 +174,16 @@ func (s Datastore) zones(d *Draft, e Row) error {
 	}
 	d.Node(what, total, fmt.Sprintf("%d addresses each: %d for ENIs, %d for pods", len(e.PerENI)+units, len(e.PerENI), units))
 	return nil
+}
+
+// room is how many pods one node can have addresses for in a subnet of which nobody else has taken anything yet, once it
+// has all its ENIs.
+func (s Datastore) room(of *subnet) uint64 {
+	free, blocks := of.without(s.Sizing.ENIsMax)
+	if s.Sizing.PrefixDelegation {
+		return times(blocks, uint64(s.prefixSize()))
+	}
+	return free
 }
 
 // usableOf are the usable parts of a zone's first subnet.

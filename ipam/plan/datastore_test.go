@@ -95,15 +95,21 @@ func TestDatastoreFits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := fill(t, subnet, usable, z, min(pods, int(p.PodsPerNode))); p.Nodes != want {
-			t.Fatalf("want %d nodes: %v", want, p)
-		}
 		most := 0
 		for n := 1; ; n++ {
 			if grow(z, n).assigned < n {
 				break
 			}
 			most = n
+		}
+		if want := fill(t, subnet, usable, z, min(pods, most)); p.Nodes != want {
+			t.Fatalf("want %d nodes: %v", want, p)
+		}
+		for _, l := range p.PodLimits {
+			if !strings.HasPrefix(l.What, "subnet") && l.Fits < uint64(most) {
+				t.Fatalf("want %d pods on a node: %v", most, p)
+			}
+			most = min(most, int(l.Fits))
 		}
 		if p.PodsPerNode != uint64(most) {
 			t.Fatalf("want %d pods on a node: %v", most, p)

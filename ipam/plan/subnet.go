@@ -21,7 +21,9 @@ const (
 // subnet is an EC2 subnet of which single addresses are taken from the lower end and prefixes from the upper one, as
 // long as nobody gives anything back.
 type subnet struct {
-	taken *space.Bitmap
+	name   string
+	prefix netip.Prefix
+	taken  *space.Bitmap
 	// high is the end of the addresses in which a whole /28 may be free.
 	high uint64
 }
@@ -39,7 +41,7 @@ func newSubnet(d *Draft, name, purpose string, p netip.Prefix, usable []netip.Pr
 	}
 	d.Reserve(name+" "+p.String(), "first four addresses and the last, kept by AWS", subnetReserved, "cluster")
 	size := space.Count(p)
-	s := &subnet{taken: space.NewBitmap(size), high: size}
+	s := &subnet{name: name, prefix: p, taken: space.NewBitmap(size), high: size}
 	if len(usable) > 0 {
 		s.taken.SetRange(0, size-1)
 		for _, u := range usable {
@@ -52,6 +54,17 @@ func newSubnet(d *Draft, name, purpose string, p netip.Prefix, usable []netip.Pr
 	s.taken.SetRange(0, subnetReservedFirst-1)
 	s.taken.Set(size - 1)
 	return s, nil
+}
+
+// take marks what others have.
+func (s *subnet) take(d *Draft, list []netip.Prefix) {
+	before := s.taken.Count()
+	for _, p := range list {
+		if first, ok := space.Index(s.prefix, p.Addr()); ok && space.Contains(s.prefix, p) {
+			s.taken.SetRange(first, first+space.Count(p)-1)
+		}
+	}
+	d.Reserve(s.name+" "+s.prefix.String(), "addresses that others have", s.taken.Count()-before, "cluster")
 }
 
 // address takes the lowest free address.
@@ -71,6 +84,24 @@ func (s *subnet) block() bool {
 		}
 	}
 	return false
+}
+
+// without counts what is free but for so many single addresses: as addresses, and as whole /28.
+func (s *subnet) without(addresses int) (free, blocks uint64) {
+	var took []uint64
+	for range addresses {
+		i, ok := s.taken.NextClear(0)
+		if !ok {
+			break
+		}
+		s.taken.Set(i)
+		took = append(took, i)
+	}
+	free, blocks = s.taken.Size()-s.taken.Count(), s.blocks()
+	for _, i := range took {
+		s.taken.Clear(i)
+	}
+	return free, blocks
 }
 
 // whole reports whether the /28 that ends before an index is free.

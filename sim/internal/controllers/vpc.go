@@ -71,6 +71,11 @@ func zonesOf(c scenarios.DatastoreIPAM, pods netip.Prefix) (list []zone) {
 		if z.pods = z.nodes; s.Pods.IsValid() {
 			z.pods = ec2.NewSubnet(s.Pods)
 		}
+		for _, t := range s.Taken {
+			for a := t.Addr(); t.Contains(a); a = a.Next() {
+				z.pods.Occupy(a)
+			}
+		}
 		list = append(list, z)
 	}
 	if len(list) == 0 {
