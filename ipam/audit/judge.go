@@ -49,10 +49,7 @@ type place struct {
 
 // Judge says what is wrong with a cluster that shows these objects.
 func Judge(o *Objects) Report {
-	j := &judge{Objects: o, subnets: map[string]*subnet{}, attachments: map[string]*attachment{}, booked: map[netip.Addr]int32{}, onNode: map[string]int{},
-		held: map[string][]heldRange{}, wrong: map[place]bool{}}
-	j.Judged = map[string]int{}
-	j.Nodes = len(o.nodes)
+	j := newJudge(o)
 	j.gather()
 	j.networks()
 	j.choose()
@@ -76,6 +73,14 @@ func Judge(o *Objects) Report {
 			compareSubjects(a.Subject, b.Subject), cmp.Compare(a.Text, b.Text))
 	})
 	return j.Report
+}
+
+func newJudge(o *Objects) *judge {
+	j := &judge{Objects: o, subnets: map[string]*subnet{}, attachments: map[string]*attachment{}, booked: map[netip.Addr]int32{}, onNode: map[string]int{},
+		held: map[string][]heldRange{}, wrong: map[place]bool{}}
+	j.Judged = map[string]int{}
+	j.Nodes = len(o.nodes)
+	return j
 }
 
 // compareSubjects orders addresses as such, and everything else by its letters.

@@ -48,9 +48,10 @@ func traceImportCommand() *cobra.Command {
 
   dlrm        instances with creation and deletion times (Alibaba cluster-trace-gpu, dlrm)
   openb       pods with creation, scheduling and deletion times (Alibaba openb); needs --node-list
-  kubernetes  a cluster as kubectl get nodes,pods -A -o json prints it
+  kubernetes  a cluster as kubectl get nodes,pods -A -o json prints it, with its CNI's objects where they are given
 
-kubernetes takes nodes, pods, ranges and address management from the cluster. --audit-log (audit.k8s.io/v1: an event a
+kubernetes takes nodes, pods, ranges of both families and address management from the cluster: what vppdrill audit takes,
+such as Calico's blocks and pools. What was left out or made up is told, and kinds that it does not read. --audit-log (audit.k8s.io/v1: an event a
 line, an EventList, or CloudWatch's messages; gzipped or not) and --events (kubectl get events -A -o json) add when pods
 came and went. Dropped records are counted by reason.
 

@@ -1,7 +1,7 @@
 package trace
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
 	"io"
 	"net/netip"
@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/ipam/audit"
 	"github.com/vppdrill/vppdrill/ipam/kubectl"
-	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
@@ -29,18 +28,21 @@ type KubernetesOptions struct {
 
 // found is what a list amounts to.
 type found struct {
-	nodes            []kubectl.Node
-	instances        []string // types of the nodes that name one
-	pods             scenarios.Rows
-	keys             []podKey        // of pods
-	notOwn           map[podKey]bool // pods that are there and have no addresses of their own
-	addresses, cidrs []netip.Prefix
-	created          []time.Time
-	system           scenarios.System
-	names            map[string]int // how often a row's name came
-	hostNetwork      int
-	ended            int
-	notes            []string
+	nodes     []kubectl.Node
+	instances []string // types of the nodes that name one
+	pods      scenarios.Rows
+	keys      []podKey        // of pods
+	notOwn    map[podKey]bool // pods that are there and have no addresses of their own
+	// addresses are the pods', each as long as it is.
+	addresses []netip.Prefix
+	created   []time.Time
+	system    scenarios.System
+	// shape is what objects show of the ranges, and which objects nobody reads.
+	shape       audit.Shape
+	names       map[string]int // how often a row's name came
+	hostNetwork int
+	ended       int
+	notes       []string
 	// history is what records tell of pods' lives; nil without any.
 	history *history
 }
@@ -56,6 +58,11 @@ func ImportKubernetes(r io.Reader, file string, o KubernetesOptions) (*scenarios
 	if err := readObjects(file, data, func(one kubectl.Object) error { return f.take(one, o.Anonymous) }); err != nil {
 		return nil, err
 	}
+	var objects audit.Objects
+	if err := located(file, objects.Read(file, bytes.NewReader(data))); err != nil {
+		return nil, err
+	}
+	f.shape = audit.ShapeOf(&objects)
 	if len(f.nodes) == 0 {
 		return nil, &scenarios.InputError{File: file, Line: 1, Column: 1, Message: "no Node; give what kubectl get nodes,pods -A -o json prints"}
 	}
@@ -109,8 +116,6 @@ func (f *found) take(o kubectl.Object, anonymous bool) error {
 			return wrong(err)
 		}
 		f.pod(o.Metadata, p, anonymous)
-	default:
-		return wrong(errors.New("neither Node nor Pod; get only those"))
 	}
 	return nil
 }
@@ -134,9 +139,7 @@ func (f *found) pod(m kubectl.Metadata, p kubectl.Pod, anonymous bool) {
 	}
 	f.add(key, app(m), scenarios.WorkloadPod{Create: scenarios.BeforeStart, Delete: scenarios.AfterEnd}, m.Created, anonymous)
 	for _, a := range p.Addrs {
-		if a.Is4() {
-			f.addresses = append(f.addresses, netip.PrefixFrom(a, 32))
-		}
+		f.addresses = append(f.addresses, netip.PrefixFrom(a, a.BitLen()))
 	}
 }
 
@@ -224,20 +227,6 @@ func isWord(name string) bool {
 	}) < 0
 }
 
-// covering is the longest prefix that has all of them.
-func covering(list []netip.Prefix) netip.Prefix {
-	if len(list) == 0 {
-		return netip.Prefix{}
-	}
-	all := list[0].Masked()
-	for _, p := range list[1:] {
-		for all.Bits() > 0 && !(all.Contains(p.Addr()) && all.Bits() <= p.Bits()) {
-			all = netip.PrefixFrom(all.Addr(), all.Bits()-1).Masked()
-		}
-	}
-	return all
-}
-
 // scenario makes the scenario: the cluster as it is, at rest or with fitted churn.
 func (f *found) scenario(file string, o KubernetesOptions) (*scenarios.Scenario, error) {
 	s := scenarios.Default()
@@ -258,7 +247,9 @@ func (f *found) scenario(file string, o KubernetesOptions) (*scenarios.Scenario,
 	if most := f.maxPods(); most > 0 {
 		s.Topology.MaxPodsPerNode = most
 	}
-	f.ranges(c)
+	if err := f.ranges(&s, file); err != nil {
+		return nil, err
+	}
 	s.Duration = time.Minute
 	switch {
 	case f.history != nil && o.Churn == 0:
@@ -290,6 +281,9 @@ func (f *found) scenario(file string, o KubernetesOptions) (*scenarios.Scenario,
 	if f.hostNetwork+f.ended > 0 {
 		f.notes = append(f.notes, fmt.Sprintf("Left out: %d pods of the hosts' own network and %d that have ended, of %d.", f.hostNetwork, f.ended, f.hostNetwork+f.ended+len(f.keys)))
 	}
+	if kinds := f.unread(); kinds != "" {
+		f.notes = append(f.notes, "Not read: "+kinds+".")
+	}
 	s.Notes = f.notes
 	return &s, s.Validate()
 }
@@ -300,54 +294,6 @@ func (f *found) maxPods() (most int) {
 		most = max(most, n.MaxPods)
 	}
 	return most
-}
-
-// ranges are the system's and its blocks', by what nodes and pods show.
-func (f *found) ranges(c *scenarios.IPAM) {
-	for _, n := range f.nodes {
-		if i := slices.IndexFunc(n.PodCIDRs, func(p netip.Prefix) bool { return p.Addr().Is4() }); i >= 0 {
-			f.cidrs = append(f.cidrs, n.PodCIDRs[i])
-		}
-	}
-	if f.system == "" {
-		f.system = scenarios.NodeIPAM
-	}
-	c.System = f.system
-	switch {
-	case f.system == scenarios.Datastore:
-		c.PodSubnetOneNodePrefixLen, c.Datastore.PrefixDelegation = 0, false
-		if all := covering(f.addresses); all.IsValid() {
-			c.PodSubnetCIDR = scenarios.CIDR(netip.PrefixFrom(all.Addr(), min(max(all.Bits(), 16), 24)).Masked())
-			f.notes = append(f.notes, fmt.Sprintf("The subnet %s is what the pods' addresses tell; a larger one may be there.", c.PodSubnetCIDR))
-		}
-		for _, t := range f.instances {
-			if _, ok := datastore.LimitsOf(t); ok {
-				c.Datastore.InstanceType = t
-				break
-			}
-		}
-	case c.Traits().BlockBits != 0: // whatever CIDRs its nodes show, it does not use them
-		c.PodSubnetOneNodePrefixLen = c.Traits().BlockBits
-		if all := covering(f.addresses); all.IsValid() {
-			c.PodSubnetCIDR = scenarios.CIDR(netip.PrefixFrom(all.Addr(), min(all.Bits(), 16)).Masked())
-			f.notes = append(f.notes, fmt.Sprintf("The pool %s is what the pods' addresses tell, and its blocks of /%d the default of %s; others may be there.", c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, f.system))
-		}
-	case len(f.cidrs) > 0:
-		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen = scenarios.CIDR(covering(f.cidrs)), f.cidrs[0].Bits()
-		if i := slices.IndexFunc(f.cidrs, func(p netip.Prefix) bool { return p.Bits() != f.cidrs[0].Bits() }); i >= 0 {
-			f.notes = append(f.notes, fmt.Sprintf("Nodes have blocks of different lengths, such as %s and %s: the first is taken for all.", f.cidrs[0], f.cidrs[i]))
-		}
-		// A cluster that has used each block yet has room for those of nodes that come and go.
-		for space.SubnetCount(c.PodSubnetCIDR.Prefix, c.PodSubnetOneNodePrefixLen) < uint64(2*len(f.nodes)) && c.PodSubnetCIDR.Bits() > 8 {
-			c.PodSubnetCIDR = scenarios.CIDR(netip.PrefixFrom(c.PodSubnetCIDR.Addr(), c.PodSubnetCIDR.Bits()-1).Masked())
-		}
-		if c.System == scenarios.Cilium {
-			c.Cilium.Mode = scenarios.ClusterPool
-		}
-		f.notes = append(f.notes, fmt.Sprintf("The range %s is the shortest with the nodes' blocks of /%d and room for as many more; the cluster's own may be wider.", c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen))
-	default:
-		f.notes = append(f.notes, fmt.Sprintf("No node shows a podCIDR: the range %s and blocks of /%d are made up.", c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen))
-	}
 }
 
 // churnYoung is how long ago pods count as the present rate of creations.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -231,5 +232,34 @@ func TestZippedAuditLog(t *testing.T) {
 	_, err := trace.ImportKubernetes(strings.NewReader(cluster), "cluster.json", trace.KubernetesOptions{AuditLog: strings.NewReader("\x1f\x8bnot"), AuditLogName: "audit.log"})
 	if err == nil || !strings.HasPrefix(err.Error(), "audit.log:1:1: not gzip") {
 		t.Error(err)
+	}
+}
+
+// Goal: what a cluster shows of its families, pools and blocks is in the scenario, and a made-up range is said to be one.
+// Method: clusters of public reports; each scenario is valid.
+func TestShownRanges(t *testing.T) {
+	for name, want := range map[string]struct {
+		system scenarios.System
+		pods   string
+		note   string
+	}{
+		"trace-import-ipv6-only":  {scenarios.NodeIPAM, "fd00:10:244::/62", "The range fd00:10:244::/62 is the shortest"},
+		"trace-import-dual-stack": {scenarios.NodeIPAM, "10.244.0.0/22,fd00:10:244::/118", "instead of its own of /64"},
+		"calico-used-and-free":    {scenarios.Calico, "10.60.0.0/16", "its blocks are of /26"},
+		"antrea-ippool":           {scenarios.NodeIPAM, "10.80.0.0/24", "are made up"},
+	} {
+		text, err := os.ReadFile("testdata/field/" + name + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := trace.ImportKubernetes(bytes.NewReader(text), name, trace.KubernetesOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		c := s.Config.IPAM
+		if c.System != want.system || c.PodSubnetCIDR.String() != want.pods || !strings.Contains(strings.Join(s.Notes, "\n"), want.note) {
+			t.Errorf("%s: %s, %s, %q", name, c.System, c.PodSubnetCIDR, s.Notes)
+		}
 	}
 }
