@@ -12,6 +12,12 @@ import (
 func (j *judge) choose() {
 	for i, r := range j.ranges {
 		j.of.add(r.prefix, i)
+		j.ofNode[r.node] = append(j.ofNode[r.node], int32(i))
+	}
+	for i := range j.pools {
+		for _, p := range j.pools[i].prefixes() {
+			j.pooled.add(p, i)
+		}
 	}
 	j.next = make([]int32, len(j.records))
 	for i := len(j.records) - 1; i >= 0; i-- { // so that a chain is in their order
@@ -37,11 +43,12 @@ func (j *judge) choose() {
 				counts[s]++
 			}
 		}
-		for i := range j.pools {
-			if l := &j.pools[i]; l.network == f.network && l.has(f.addr) {
-				within[l.source]++
+		j.pooled.containing(f.addr, func(i int) bool {
+			if j.pools[i].network == f.network {
+				within[j.pools[i].source]++
 			}
-		}
+			return true
+		})
 		if n := j.Objects.nodes[p.node]; n != nil && says&^(1<<podCIDRs) == 0 && n.hasCIDR(f) {
 			nowhere++
 			if says.has(podCIDRs) {
@@ -66,6 +73,7 @@ func (j *judge) choose() {
 	if !elsewhere && (pods == 0 || nowhere == 0 && !some) {
 		j.used.add(podCIDRs)
 	}
+	j.hiding = slices.ContainsFunc(j.shownSystems(), func(s source) bool { return known[s].own && !j.shows(s) })
 	j.used.add(whereabouts) // it has the say of second interfaces alone
 	for _, r := range j.ranges {
 		if j.used.has(r.source) {
@@ -91,12 +99,11 @@ func (n *node) hasCIDR(f face) bool {
 
 // explain is who says that a pod has an address: by a range of its node, by a record of it, by a range of no node.
 func (j *judge) explain(p *pod, f face) (says systems) {
-	j.of.containing(f.addr, func(i int) bool {
-		if r := &j.ranges[i]; r.node == p.node && r.network == f.network {
+	for _, i := range j.ofNode[p.node] {
+		if r := &j.ranges[i]; r.network == f.network && r.prefix.Contains(f.addr) {
 			says.add(r.source)
 		}
-		return true
-	})
+	}
 	j.at(f, func(r *record) bool {
 		if r.at(p) {
 			says.add(r.source)
@@ -104,11 +111,12 @@ func (j *judge) explain(p *pod, f face) (says systems) {
 		}
 		return true
 	})
-	for i := range j.pools {
-		if l := &j.pools[i]; l.own && l.network == f.network && l.has(f.addr) {
+	j.pooled.containing(f.addr, func(i int) bool {
+		if l := &j.pools[i]; l.own && l.network == f.network {
 			says.add(l.source)
 		}
-	}
+		return true
+	})
 	return says
 }
 
@@ -155,11 +163,16 @@ func (j *judge) theirs() string {
 func (j *judge) toGet() string {
 	var words []string
 	for _, s := range j.shownSystems() {
-		if k := known[s]; k.get != "" && s != whereabouts && !slices.ContainsFunc(j.records, func(r record) bool { return r.source == s }) {
+		if k := known[s]; k.get != "" && s != whereabouts && !j.booking.has(s) {
 			words = append(words, k.get)
 		}
 	}
 	if len(words) == 0 {
+		for _, s := range j.shownSystems() {
+			if k := known[s]; k.kept != "" && k.own {
+				return k.kept
+			}
+		}
 		return "kubectl get daemonsets -A -o json shows which CNI it is"
 	}
 	return "get its records: " + strings.Join(words, "; ")
@@ -190,10 +203,7 @@ func (j *judge) tell() {
 }
 
 // shows reports whether a system's objects say something of addresses.
-func (j *judge) shows(s source) bool {
-	return slices.ContainsFunc(j.ranges, func(r heldRange) bool { return r.source == s }) || slices.ContainsFunc(j.records, func(r record) bool { return r.source == s }) ||
-		slices.ContainsFunc(j.covers, func(c cover) bool { return c.source == s }) || slices.ContainsFunc(j.pools, func(l pool) bool { return l.source == s })
-}
+func (j *judge) shows(s source) bool { return j.showing.has(s) }
 
 // noRecords says why nothing is held against records.
 func (j *judge) noRecords() {

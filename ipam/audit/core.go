@@ -2,6 +2,7 @@ package audit
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam/kubectl"
@@ -241,10 +242,13 @@ func (o *Objects) annotations(p *pod, said map[string]string) {
 		said["cni.projectcalico.org/ipAddrs"] != "" || said["cni.projectcalico.org/ipAddrsNoIpam"] != ""
 	p.branch = said["vpc.amazonaws.com/pod-eni"] != ""
 	second, told := secondFaces(said)
-	if more, alsoTold := podNetworks(said["k8s.ovn.org/pod-networks"]); !told {
-		second, told = more, alsoTold
+	more, alsoTold := podNetworks(said["k8s.ovn.org/pod-networks"])
+	for _, f := range more { // which knows of networks that stand in for the default one
+		if !slices.Contains(second, f) {
+			second = append(second, f)
+		}
 	}
-	p.told = told
+	p.told = told || alsoTold
 	for _, f := range second {
 		f.network = o.word(f.network)
 		p.faces = append(p.faces, f)

@@ -29,10 +29,15 @@ type judge struct {
 	// named are sources whose records name running pods rightly; explained counts by source the addresses whose pods'
 	// nodes have them.
 	named systems
-	// of finds ranges, covered covers, and booked the first record of each address, from which next leads on.
-	of, covered index
-	booked      map[netip.Addr]int32
-	next        []int32
+	// showing are sources of which something says something of addresses, booking those with records; hiding: a CNI
+	// that may have pools shows nothing of them.
+	showing, booking systems
+	hiding           bool
+	// of finds ranges, pooled pools, covered covers, ofNode the ranges of a node, and booked the first record of each address, from which next leads on.
+	of, pooled, covered index
+	ofNode              map[string][]int32
+	booked              map[netip.Addr]int32
+	next                []int32
 	// explained are, for each pod's address in order, the sources that say it.
 	explained []systems
 	// onNode counts pods with addresses of their own by node; held are by node the ranges that count.
@@ -59,6 +64,7 @@ func Judge(o *Objects) Report {
 	j.outside()
 	j.overlaps()
 	j.overlapsOfPools()
+	j.overlapsOfStores()
 	j.servicesOverlap()
 	j.nodesOverlap()
 	j.leaks()
@@ -76,8 +82,8 @@ func Judge(o *Objects) Report {
 }
 
 func newJudge(o *Objects) *judge {
-	j := &judge{Objects: o, subnets: map[string]*subnet{}, attachments: map[string]*attachment{}, booked: map[netip.Addr]int32{}, onNode: map[string]int{},
-		held: map[string][]heldRange{}, wrong: map[place]bool{}}
+	j := &judge{Objects: o, subnets: map[string]*subnet{}, attachments: map[string]*attachment{}, booked: map[netip.Addr]int32{}, ofNode: map[string][]int32{},
+		onNode: map[string]int{}, held: map[string][]heldRange{}, wrong: map[place]bool{}}
 	j.Judged = map[string]int{}
 	j.Nodes = len(o.nodes)
 	return j
@@ -134,6 +140,19 @@ func (j *judge) gather() {
 			j.Unread[p.kind]++
 		}
 	})
+	for _, r := range j.ranges {
+		j.showing.add(r.source)
+	}
+	for _, r := range j.records {
+		j.showing.add(r.source)
+		j.booking.add(r.source)
+	}
+	for _, c := range j.covers {
+		j.showing.add(c.source)
+	}
+	for _, l := range j.pools {
+		j.showing.add(l.source)
+	}
 	for i := range j.Objects.pods {
 		if p := &j.Objects.pods[i]; p.alone() {
 			j.Pods++

@@ -16,7 +16,12 @@ func (j *judge) leaks() {
 		addr netip.Addr
 		pod  podName
 	}
-	told := map[leak]bool{}
+	told, services := map[leak]bool{}, map[podName]bool{}
+	for _, s := range j.services {
+		if s.cidrs == nil {
+			services[s.podName] = true
+		}
+	}
 	for i := range j.records {
 		r := &j.records[i]
 		if !j.used.has(r.source) || j.wrong[place{r.network, r.addr}] { // another pod has it, and it is told as that one's
@@ -42,7 +47,7 @@ func (j *judge) leaks() {
 				}
 			}
 		case ofService:
-			if j.someServices() && !slices.ContainsFunc(j.services, func(s service) bool { return s.podName == r.pod() }) {
+			if len(services) > 0 && !services[r.pod()] {
 				why = "for service " + r.pod().String() + ", which does not exist"
 			}
 		default:

@@ -58,7 +58,7 @@ func (j *judge) mayHide(f face) bool {
 		some = j.used.has(j.ranges[i].source)
 		return !some
 	})
-	return !some && slices.ContainsFunc(j.shownSystems(), func(s source) bool { return known[s].own && !j.shows(s) })
+	return !some && j.hiding
 }
 
 // of4or6 are the ranges of a node that count, of an address' family.

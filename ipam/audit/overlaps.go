@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"fmt"
 	"net/netip"
 	"slices"
 )
@@ -28,15 +29,22 @@ func (j *judge) overlaps() {
 		j.Judged[LawOverlap]++
 		open = slices.DeleteFunc(open, func(o *heldRange) bool { return o.network != r.network || !o.prefix.Overlaps(r.prefix) })
 		again := false
+		var other *heldRange // the first of another node that has it
+		others := 0
 		for _, o := range open {
 			switch {
 			case o.node != r.node:
-				j.find(LawOverlap, Error, r.prefix, "node %s has it (%s), and node %s has %s (%s)", r.node, r.by, o.node, o.prefix, o.by)
+				if others++; others == 1 {
+					other = o
+				}
 			case o.by == r.by && o.prefix != r.prefix:
 				j.find(LawOverlap, Error, r.prefix, "node %s has it (%s), and %s around it (%s): both give %s", r.node, r.by, o.prefix, o.by, spanOf(r.prefix))
 			case o.by == r.by:
 				again = true
 			}
+		}
+		if other != nil && !again {
+			j.find(LawOverlap, Error, r.prefix, "node %s has it (%s), and node %s has %s (%s)%s", r.node, r.by, other.node, other.prefix, other.by, more(others-1, ", as well as"))
 		}
 		if again { // it is said by two objects, such as a block and who has affinity to it
 			continue
@@ -47,6 +55,47 @@ func (j *judge) overlaps() {
 			if j.Objects.nodes[r.node] == nil {
 				j.find(LawGone, Warning, r.prefix, "%s gives it to node %s, which does not exist: no other node gets it", r.by, r.node)
 			}
+		}
+	}
+}
+
+// more says of how many further nodes something is so.
+func more(n int, words string) string {
+	if n <= 0 {
+		return ""
+	}
+	if n == 1 {
+		return words + " 1 more node"
+	}
+	return fmt.Sprintf("%s %d more nodes", words, n)
+}
+
+// rangeWith is the range of nodes that has an address, the first by their names; others says how many more have it.
+func (j *judge) rangeWith(a netip.Addr) (first *heldRange, others int) {
+	j.of.containing(a, func(i int) bool {
+		if r := &j.ranges[i]; r.network == "" && j.used.has(r.source) {
+			if others++; first == nil || r.node < first.node {
+				first = r
+			}
+		}
+		return true
+	})
+	return first, others - 1
+}
+
+// overlapsOfStores are prefixes that two nodes' ipamd have, of which nothing says which nodes those are.
+func (j *judge) overlapsOfStores() {
+	var list []cover
+	for _, c := range j.covers {
+		if c.source == aws {
+			list = append(list, c)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b cover) int { return cmp.Or(a.prefix.Compare(b.prefix), cmp.Compare(a.by, b.by)) })
+	for i, c := range list {
+		j.Judged[LawOverlap]++
+		if i > 0 && list[i-1].prefix.Overlaps(c.prefix) && list[i-1].by != c.by {
+			j.find(LawOverlap, Error, c.prefix, "%s has it, and %s has %s: both give it", c.by, list[i-1].by, list[i-1].prefix)
 		}
 	}
 }
@@ -91,15 +140,10 @@ func (j *judge) servicesOverlap() {
 			if len(four) > 0 || len(j.pools) > 0 {
 				j.Judged[LawService]++
 			}
-			told := false
-			j.of.containing(a, func(i int) bool {
-				if r := &j.ranges[i]; r.network == "" && j.used.has(r.source) {
-					told = true
-					j.find(LawService, Error, a, "service %s has it, and it lies in %s of node %s: a pod gets it", s.podName, r.prefix, r.node)
-				}
-				return true
-			})
-			if l := j.poolWith(span{a, a}); l != nil && !told {
+			r, others := j.rangeWith(a)
+			if r != nil {
+				j.find(LawService, Error, a, "service %s has it, and it lies in %s of node %s%s: a pod gets it", s.podName, r.prefix, r.node, more(others, " and in ranges of"))
+			} else if l := j.poolWith(span{a, a}); l != nil {
 				j.find(LawService, Error, a, "service %s has it, and it lies in %s: a pod gets it", s.podName, l.by)
 			}
 		}
@@ -184,15 +228,9 @@ func (j *judge) nodesOverlap() {
 				j.Judged[LawNodeRange]++
 			}
 			s := span{a, a}
-			told := false
-			j.of.containing(a, func(i int) bool {
-				if r := &j.ranges[i]; r.network == "" && j.used.has(r.source) && !j.excepted(&pool{}, s) {
-					told = true
-					j.find(LawNodeRange, Error, a, "node %s has it, and it lies in %s of node %s: a pod gets it", n.name, r.prefix, r.node)
-				}
-				return true
-			})
-			if l := j.poolWith(s); l != nil && !told {
+			if r, others := j.rangeWith(a); r != nil && !j.excepted(&pool{}, s) {
+				j.find(LawNodeRange, Error, a, "node %s has it, and it lies in %s of node %s%s: a pod gets it", n.name, r.prefix, r.node, more(others, " and in ranges of"))
+			} else if l := j.poolWith(s); l != nil {
 				j.find(LawNodeRange, Error, a, "node %s has it, and %s has it (%s): a pod gets it", n.name, l.by, l.span)
 			}
 		}

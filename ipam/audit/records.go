@@ -14,9 +14,10 @@ func (j *judge) wrongRecords() {
 			return
 		}
 		var wrong *record
-		right, judged := false, false
+		right, judged, unknown := false, false, false
 		j.at(f, func(r *record) bool {
-			if !j.used.has(r.source) || r.kind == ofOther && r.source != aws {
+			if !j.used.has(r.source) || r.kind == ofOther { // nothing says whose it is
+				unknown = true
 				return true
 			}
 			judged = true
@@ -36,7 +37,7 @@ func (j *judge) wrongRecords() {
 		case wrong != nil:
 			j.wrong[place{f.network, f.addr}] = true
 			j.find(LawRecord, Error, f.addr, "pod %s on %s has it, and %s", p, orNone(p.node), j.booksFor(p, wrong))
-		case !judged:
+		case !judged && !unknown:
 			j.unbooked(number, p, f)
 		}
 	})

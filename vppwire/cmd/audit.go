@@ -128,9 +128,12 @@ func readFile(in io.Reader, name string, o *audit.Objects) error {
 	return o.Read(name, f)
 }
 
-// auditAgain is how long an audit waits before it looks again: pods, and records of them, are not read at one instant,
-// and CNIs write some of theirs a moment later.
-const auditAgain = 3 * time.Second
+// auditAgain is how long an audit waits before it looks again: pods, and records of them, are not read at one instant.
+// Cilium's agents write what is used every 15 seconds (its setting cilium-node-update-rate, 1.18).
+const (
+	auditAgain       = 3 * time.Second
+	auditAgainCilium = 16 * time.Second
+)
 
 // auditOf reads a cluster and judges it. What it finds counts if it finds the same a moment later.
 func auditOf(ctx context.Context, c *kube.Connection) (audit.Report, error) {
@@ -138,10 +141,14 @@ func auditOf(ctx context.Context, c *kube.Connection) (audit.Report, error) {
 	if err != nil || len(first.Findings) == 0 {
 		return first, err
 	}
+	wait := auditAgain
+	if slices.ContainsFunc(first.Findings, func(f audit.Finding) bool { return strings.Contains(f.Text, "CiliumNode ") }) {
+		wait = auditAgainCilium
+	}
 	select {
 	case <-ctx.Done():
 		return first, ctx.Err()
-	case <-time.After(auditAgain):
+	case <-time.After(wait):
 	}
 	r, err := auditOnce(ctx, c)
 	r.Findings = slices.DeleteFunc(r.Findings, func(f audit.Finding) bool { return !slices.Contains(first.Findings, f) })

@@ -125,9 +125,12 @@ func judgeFiles(cmd *cobra.Command, names []string) (r conformance.Result, began
 	return r, began, nil
 }
 
-// notesOf is what an audit could not judge or read.
-func notesOf(r audit.Report) []string {
-	notes := slices.Clone(r.Unknown)
+// notesOf is what an audit says of the CNI, and what it could not judge or read.
+func notesOf(r audit.Report) (notes []string) {
+	for _, s := range r.Systems {
+		notes = append(notes, "addresses: "+s)
+	}
+	notes = append(notes, r.Unknown...)
 	if kinds := unread(r); kinds != "" {
 		notes = append(notes, "not read: "+kinds)
 	}
