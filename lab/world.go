@@ -14,12 +14,14 @@ import (
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
 // World is one lab, a result.World. One goroutine drives it; processes and kubelets live on goroutines of their own.
 type World struct {
 	Drive
+	timeline.NoPlugins
 	o      Options
 	state  StateDir
 	fabric Fabric

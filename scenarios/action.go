@@ -60,6 +60,11 @@ var actionKinds = []actionKind{
 	{GC{}, "The container runtime sends GC with the attachments that are still valid."},
 	{BreakWiring{Count: 1}, "Somebody changes pods' wiring by hand, behind the agent's back."},
 
+	{KillPlugin{}, "The plugins of the next CNI command are killed before a system call that others could see (--cni)."},
+	{KillRuntime{}, "Container runtime and kubelet are killed and start again later; plugins that they have started go on meanwhile (--cni)."},
+	{FillDisk{}, "The disk with the state of a node's plugins is full (--cni)."},
+	{LoseState{What: AllState}, "What plugins and runtime keep below /var/lib/cni is lost (--cni)."},
+
 	{AddNode{Count: 1}, "Nodes join."},
 	{RemoveNode{}, "A node leaves: its object is deleted and its machine is gone."},
 	{CrashNode{}, "A machine loses power; it comes back with its disk and without VPP's state and pods."},

@@ -53,10 +53,10 @@ func (st stage) Tell(f fact.Fact) { st.emit(f) }
 // Fail implements timeline.World.
 func (st stage) Fail(err error) { st.eng.Fail(err) }
 
-// Lacks implements timeline.World: everything is modelled, but not every system of addresses has controllers, or a
+// Lacks implements timeline.World: everything but plugins is modelled; not every system of addresses has controllers, or a
 // leading one, nor every network a DHCP server.
 func (st stage) Lacks() []timeline.Need {
-	var lacks []timeline.Need
+	lacks := []timeline.Need{timeline.PluginPrograms}
 	t := st.s.Config.IPAM.Traits()
 	if t.ByID {
 		lacks = append(lacks, timeline.CIDRControllers)

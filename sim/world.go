@@ -27,6 +27,7 @@ var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // World is one simulated cluster. It implements result.World, result.Recorder and result.Supporter. It is used by
 // one goroutine for one run.
 type World struct {
+	timeline.NoPlugins
 	s   *scenarios.Scenario
 	eng *engine.Engine
 

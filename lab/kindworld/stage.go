@@ -29,7 +29,8 @@ var _ timeline.World = stage{}
 var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites, timeline.OneWayFabric, timeline.SlowFabric,
 	timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.PausedControllers, timeline.DHCPServer, timeline.OtherVersions,
 	timeline.ForgetfulRuntimes, timeline.OwnClocks, timeline.WatchGaps, timeline.GivenAddresses, timeline.GivenPodCIDRs, timeline.SlowServers, timeline.GivenMachines,
-	timeline.RudeRuntimes, timeline.BoundedApps, timeline.StaticPods, timeline.PodNamespaces, timeline.ExternalPlugin, timeline.OtherMaxPods, timeline.SeenRefusals}
+	timeline.RudeRuntimes, timeline.BoundedApps, timeline.StaticPods, timeline.PodNamespaces, timeline.ExternalPlugin, timeline.OtherMaxPods, timeline.SeenRefusals,
+	timeline.PluginPrograms}
 
 // Lacks implements timeline.World.
 func (st stage) Lacks() []timeline.Need { return lacks }

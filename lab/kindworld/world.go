@@ -19,6 +19,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
@@ -26,6 +27,7 @@ import (
 // World is one cluster, a result.World. One goroutine drives it; nodes boot on others.
 type World struct {
 	lab.Drive
+	timeline.NoPlugins
 	o        Options
 	s        *scenarios.Scenario
 	agents   agent.Config

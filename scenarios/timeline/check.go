@@ -21,11 +21,17 @@ type damage struct {
 	what scenarios.Breakage
 }
 
-func breakWiringNeed(a scenarios.BreakWiring) Need {
-	if a.What == scenarios.BreakNamespace {
-		return PodNamespaces
-	}
-	return Nothing
+// breakWiringNeeds are what breaking pods' wiring needs.
+var breakWiringNeeds = []func(scenarios.BreakWiring) Need{
+	func(a scenarios.BreakWiring) Need {
+		switch a.What {
+		case scenarios.BreakNamespace:
+			return PodNamespaces
+		case scenarios.BreakVPPInterface, scenarios.BreakVPPRoute, scenarios.BreakTrunk:
+			return AgentAndVPP
+		}
+		return Nothing
+	},
 }
 
 // breakWiring changes pods' wiring behind their agents' backs.
@@ -220,6 +226,9 @@ func (p *Player) wiring(ctx context.Context, node string, owner ipam.Owner) (wro
 
 // broken says what packets find broken about a sandbox at this instant, "" for nothing; not known without it or its node's tables.
 func (p *Player) broken(ctx context.Context, node string, owner ipam.Owner) (wrong string, known bool) {
+	if x, looks := p.world.(Inspector); looks {
+		return x.Broken(ctx, node, owner)
+	}
 	snapshot, err := p.world.Snapshot(ctx)
 	n, found := snapshot.Node(node)
 	if err != nil || !found || n.VPP == nil || n.Linux == nil {
@@ -276,6 +285,10 @@ func (p *Player) pollStatus(ctx context.Context, a scenarios.PollStatus) error {
 
 // canAdd says why a node could take no ADD, "" where it could. It is certain where nothing is under way.
 func (p *Player) canAdd(ctx context.Context, node string) (why string, certain bool) {
+	if x, looks := p.world.(Inspector); looks {
+		why, known := x.CannotAdd(node)
+		return why, known && p.paused[node] == 0 && p.world.Quiet(ctx, node)
+	}
 	snapshot, err := p.world.Snapshot(ctx)
 	n, found := snapshot.Node(node)
 	switch {

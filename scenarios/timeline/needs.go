@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -44,6 +45,9 @@ const (
 	OwnClocks
 	OtherMaxPods
 	SeenRefusals
+	AgentAndVPP
+	PluginPrograms
+	CutLinks
 )
 
 // needs is the one table of reasons for which an action or a setting is refused.
@@ -79,6 +83,9 @@ var needs = [...]string{
 	OwnClocks:         "all nodes have the clock of this machine",
 	OtherMaxPods:      "the kubelets here take 110 pods, some of the cluster's own among them",
 	SeenRefusals:      "why a pod waits is not seen here",
+	AgentAndVPP:       "it is about VPP or our agent, and --cni runs neither",
+	PluginPrograms:    "only --cni runs CNI plugins of its own, with their state on a disk",
+	CutLinks:          "links between nodes are not cut here",
 }
 
 // String is the reason, for people.
@@ -119,8 +126,10 @@ func Lacking(a scenarios.Action, lacks []Need) Need {
 	if i < 0 {
 		return Nothing // Settle and Heal: result.Run does them
 	}
-	if need := actions[i].need(a); slices.Contains(lacks, need) {
-		return need
+	for _, need := range actions[i].need(a) {
+		if slices.Contains(lacks, need) {
+			return need
+		}
 	}
 	return Nothing
 }
@@ -175,6 +184,8 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"workload.maxPerNode", BoundedApps, slices.ContainsFunc(s.Workload.Rows, func(r scenarios.WorkloadPod) bool { return r.MaxPerNode > 0 })},
 		{"ipam.useExternalIPAM", ExternalPlugin, s.Config.IPAM.UseExternalIPAM},
 		{"ipam.nodeInterconnectDHCP", DHCPServer, s.Config.IPAM.NodeInterconnectDHCP},
+		{"config.wiring", AgentAndVPP, !reflect.DeepEqual(s.Config.Wiring, scenarios.Default().Config.Wiring)},
+		{"config.agent", AgentAndVPP, !reflect.DeepEqual(s.Config.Agent, scenarios.Default().Config.Agent)},
 	} {
 		if r.on && slices.Contains(lacks, r.need) {
 			out = append(out, Refusal{r.what, r.need})

@@ -66,7 +66,7 @@ func New(w World, s *scenarios.Scenario, c choice.Chooser) *Player {
 // action is one verb: what it needs and how it is done.
 type action struct {
 	verb string
-	need func(scenarios.Action) Need
+	need func(scenarios.Action) []Need
 	do   func(*Player, context.Context, scenarios.Action) error
 }
 
@@ -80,7 +80,12 @@ var actions = []action{
 	on((*Player).checkPods),
 	on((*Player).pollStatus),
 	on((*Player).gc),
-	onWhere((*Player).breakWiring, breakWiringNeed),
+	onWhere((*Player).breakWiring, breakWiringNeeds...),
+
+	on((*Player).killPlugin, PluginPrograms),
+	on((*Player).killRuntime, PluginPrograms),
+	on((*Player).fillDisk, PluginPrograms),
+	on((*Player).loseState, PluginPrograms),
 
 	on((*Player).addNode),
 	on((*Player).removeNode),
@@ -93,21 +98,21 @@ var actions = []action{
 	on((*Player).uncordonNode),
 	on((*Player).drainNode),
 
-	on((*Player).killAgent),
-	on((*Player).restartAgent),
-	on((*Player).changeVersion, OtherVersions),
-	on((*Player).killVPP),
-	on((*Player).restartVPP),
-	on((*Player).restartBoth),
-	on((*Player).pauseAgent, PausedPrograms),
-	on((*Player).pauseVPP, PausedPrograms),
+	on((*Player).killAgent, AgentAndVPP),
+	on((*Player).restartAgent, AgentAndVPP),
+	on((*Player).changeVersion, AgentAndVPP, OtherVersions),
+	on((*Player).killVPP, AgentAndVPP),
+	on((*Player).restartVPP, AgentAndVPP),
+	on((*Player).restartBoth, AgentAndVPP),
+	on((*Player).pauseAgent, AgentAndVPP, PausedPrograms),
+	on((*Player).pauseVPP, AgentAndVPP, PausedPrograms),
 	on((*Player).pauseKubelet),
 	on((*Player).setClock, OwnClocks),
 
-	on((*Player).stopStore),
+	on((*Player).stopStore, AgentAndVPP),
 	on((*Player).stopDHCP, DHCPServer),
-	on((*Player).compactStore),
-	on((*Player).wipeStore),
+	on((*Player).compactStore, AgentAndVPP),
+	on((*Player).wipeStore, AgentAndVPP),
 	on((*Player).stopAPI),
 	on((*Player).staleWatch, WatchDelivery),
 	on((*Player).gapWatch, WatchGaps),
@@ -125,24 +130,36 @@ var actions = []action{
 	on((*Player).removeService, ServiceFeed),
 	on((*Player).setReady, ServiceFeed),
 
-	onWhere((*Player).partition, partitionNeed),
+	onWhere((*Player).partition, partitionNeed, always[scenarios.Partition](CutLinks)),
 	onWhere((*Player).slowLink, slowLinkNeed),
 
 	on((*Player).inject, AgentCalls),
 }
 
-// on is an action that always needs the same.
-func on[A scenarios.Action](do func(*Player, context.Context, A) error, need ...Need) action {
-	return onWhere(do, func(A) Need { return append(need, Nothing)[0] })
+// on is an action that always needs the same; the first need that a world lacks is the reason of its refusal.
+func on[A scenarios.Action](do func(*Player, context.Context, A) error, needs ...Need) action {
+	var list []func(A) Need
+	for _, n := range needs {
+		list = append(list, always[A](n))
+	}
+	return onWhere(do, list...)
 }
 
+// always is a need whatever an action's arguments are.
+func always[A scenarios.Action](n Need) func(A) Need { return func(A) Need { return n } }
+
 // onWhere is an action whose arguments decide what it needs.
-func onWhere[A scenarios.Action](do func(*Player, context.Context, A) error, need func(A) Need) action {
+func onWhere[A scenarios.Action](do func(*Player, context.Context, A) error, needs ...func(A) Need) action {
 	var zero A
 	return action{
 		verb: zero.Verb(),
-		need: func(a scenarios.Action) Need { return need(a.(A)) },
-		do:   func(p *Player, ctx context.Context, a scenarios.Action) error { return do(p, ctx, a.(A)) },
+		need: func(a scenarios.Action) (list []Need) {
+			for _, need := range needs {
+				list = append(list, need(a.(A)))
+			}
+			return list
+		},
+		do: func(p *Player, ctx context.Context, a scenarios.Action) error { return do(p, ctx, a.(A)) },
 	}
 }
 

@@ -82,6 +82,17 @@ func (w *script) Tell(f fact.Fact) {
 		}
 	}
 }
+func (w *script) KillPlugin(node string, k scenarios.KillPlugin) {
+	w.say("  kill the plugins of %s's next %s before call %d", node, k.Command, k.At)
+}
+func (w *script) FillDisk(node string, full bool) error {
+	w.say("  disk of %s full: %t", node, full)
+	return nil
+}
+func (w *script) LoseState(node string, what scenarios.PluginState) error {
+	w.say("  lose %s of %s's state", what, node)
+	return nil
+}
 func (w *script) Fail(err error)               { w.say("  the run fails: %v", err) }
 func (w *script) Restore() error               { w.say("  restore links and servers"); return nil }
 func (w *script) Lacks() []timeline.Need       { return w.lacks }
@@ -125,7 +136,7 @@ func (w *script) Remove(_ context.Context, name string) error {
 	return nil
 }
 
-var programs = [...]string{timeline.Agent: "agent", timeline.VPP: "VPP", timeline.Kubelet: "kubelet"}
+var programs = [...]string{timeline.Agent: "agent", timeline.VPP: "VPP", timeline.Kubelet: "kubelet", timeline.Runtime: "runtime"}
 
 func (w *script) Kill(node string, p timeline.Program, how timeline.Kill) {
 	w.say("  kill %s of %s hold=%t %s", programs[p], node, how.Hold, how.Reason)

@@ -8,6 +8,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
@@ -19,6 +20,7 @@ type World interface {
 	Pods
 	Network
 	ControlPlane
+	Plugins
 
 	// Now is the time since the start.
 	Now() time.Duration
@@ -63,11 +65,13 @@ type Machines interface {
 // Program is one of those on a node.
 type Program uint8
 
-// Programs. A Kubelet is never killed or started by itself.
+// Programs. A Kubelet is never killed or started by itself, and a Runtime only in worlds of PluginPrograms.
 const (
 	Agent Program = iota
 	VPP
 	Kubelet
+	// Runtime is kubelet and container runtime together.
+	Runtime
 )
 
 // Kill is how a program is ended.
@@ -202,4 +206,33 @@ type ControlPlane interface {
 	SetReady(pods []string, ready bool)
 	// Inject adds a fault, on one node or everywhere for "", until end is called.
 	Inject(fault, node string) (end func(), err error)
+}
+
+// Plugins are CNI plugins that are programs of their own, with their state on a disk.
+type Plugins interface {
+	// KillPlugin has the plugins of a node's next command killed as the action says.
+	KillPlugin(node string, how scenarios.KillPlugin)
+	// FillDisk leaves no byte on the disk of a node's plugins, or gives all back. LoseState removes what is on it.
+	FillDisk(node string, full bool) error
+	LoseState(node string, what scenarios.PluginState) error
+}
+
+// NoPlugins are a world's that lacks PluginPrograms: nobody asks them for anything.
+type NoPlugins struct{}
+
+// KillPlugin implements Plugins.
+func (NoPlugins) KillPlugin(string, scenarios.KillPlugin) {}
+
+// FillDisk implements Plugins.
+func (NoPlugins) FillDisk(string, bool) error { return result.ErrUnsupported }
+
+// LoseState implements Plugins.
+func (NoPlugins) LoseState(string, scenarios.PluginState) error { return result.ErrUnsupported }
+
+// Inspector is a World that finds out by itself, without VPP's tables, what is wrong with a pod's wiring and with a node.
+type Inspector interface {
+	// Broken says what of a sandbox's wiring does not work at this instant, "" for nothing.
+	Broken(ctx context.Context, node string, owner ipam.Owner) (wrong string, known bool)
+	// CannotAdd says why a node could take no ADD, "" where it could.
+	CannotAdd(node string) (why string, known bool)
 }
