@@ -89,6 +89,7 @@ func config() cmd.Config {
 			"kind":      labcmd.KindCheck,
 		},
 		Adapts:        map[string]func(*scenarios.Scenario) (*scenarios.Scenario, string){"netns": lab.Adapted, "container": lab.Adapted, "kind": lab.Adapted},
+		CNI:           inPlugins,
 		Catalog:       catalog.All,
 		Laws:          check.All,
 		Exercises:     result.Exercises,
@@ -363,6 +364,31 @@ func inLab(b lab.Backend) cmd.RunFunc {
 // inCluster runs scenarios on Kubernetes clusters of kind.
 func inCluster(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (result.Result, error) {
 	return labcmd.KindWorld(ctx, s, labRun(o))
+}
+
+// inPlugins runs scenarios on a chain of CNI plugins.
+func inPlugins(conf, path string) (cmd.Plugins, error) {
+	p, err := labcmd.LoadCNI(conf, path)
+	if err != nil {
+		return cmd.Plugins{}, err
+	}
+	return cmd.Plugins{
+		Run: func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (result.Result, error) {
+			return p.Run(ctx, s, labRun(o))
+		},
+		Kinds: labcmd.CNIKinds(),
+		Smallest: func(ctx context.Context, s *scenarios.Scenario, seed uint64, failure *result.Failure) *scenarios.Scenario {
+			return p.Smallest(ctx, s, lab.RunOptions{Options: result.Options{Seed: seed}, Laws: check.All()}, failure)
+		},
+		Points: func(ctx context.Context, s *scenarios.Scenario, seed uint64, kinds []string, node string) ([]cmd.Point, error) {
+			found, err := p.Points(ctx, s, lab.RunOptions{Options: result.Options{Seed: seed}, Laws: check.All()}, kinds, node)
+			var list []cmd.Point
+			for _, x := range found {
+				list = append(list, cmd.Point{Kind: x.Kind(), Name: x.String(), Scenario: func() *scenarios.Scenario { return x.Scenario(s) }})
+			}
+			return list, err
+		},
+	}, nil
 }
 
 // labRun is a command's wishes in the labs' terms.

@@ -16,11 +16,11 @@ const (
 	PluginsState PluginState = "plugins"
 )
 
-// KillPlugin kills the CNI plugins of the next Command on Node before the At-th system call that others could see.
+// KillPlugin kills the CNI plugins of the next Command on Node before the Call-th system call that others could see.
 type KillPlugin struct {
 	Node    NodeRef    `yaml:"node" required:"true" doc:"The node."`
 	Command CNICommand `yaml:"command" required:"true" enum:"ADD,DEL,CHECK,GC" doc:"The command under way."`
-	At      int        `yaml:"at" required:"true" min:"1" max:"1000000" doc:"The number of the call, counted through all plugins of the chain and all that they start."`
+	Call    int        `yaml:"call" required:"true" min:"1" max:"1000000" doc:"The number of the call, counted through all plugins of the chain and all that they start."`
 	// Alone is what the kernel does that is out of memory.
 	Alone bool `yaml:"alone" doc:"Only the program that makes the call is killed, not those that it works for."`
 }

@@ -28,18 +28,27 @@ func World(ctx context.Context, b lab.Backend, s *scenarios.Scenario, r lab.RunO
 		return result.Result{}, coded(err)
 	}
 	o := lab.Options{Backend: b, Agent: self, RunOptions: byEnvironment(r)}
-	if text := os.Getenv(envTimeScale); text != "" {
-		scale, err := strconv.ParseFloat(text, 64)
-		if err != nil || scale < 0.1 || scale > 100 {
-			return result.Result{}, cli.BadInput(badScale(text))
-		}
-		o.TimeScale = scale
+	if o.TimeScale, err = timeScale(); err != nil {
+		return result.Result{}, err
 	}
 	res, err := lab.Run(ctx, s, o)
 	if lab.IsCannotRun(err) {
 		return cannotRun(s, b.Name(), r, err), nil
 	}
 	return res, coded(err)
+}
+
+// timeScale is what the environment divides a scenario's times by; 0 where it says nothing.
+func timeScale() (float64, error) {
+	text := os.Getenv(envTimeScale)
+	if text == "" {
+		return 0, nil
+	}
+	scale, err := strconv.ParseFloat(text, 64)
+	if err != nil || scale < 0.1 || scale > 100 {
+		return 0, cli.BadInput(badScale(text))
+	}
+	return scale, nil
 }
 
 // byEnvironment adds what the environment chooses and the flags do not.

@@ -74,7 +74,9 @@ func TestCoversLanguage(t *testing.T) {
 			delete(unused, step.Action.Verb())
 		}
 	}
-	delete(unused, "heal")
+	for _, verb := range [...]string{"heal", "kill-plugin", "kill-runtime", "fill-disk", "lose-state"} {
+		delete(unused, verb) // the last four are for --cni, where the catalogue's clusters do not run
+	}
 	for verb := range unused {
 		t.Errorf("no scenario does %s", verb)
 	}

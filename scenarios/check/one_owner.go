@@ -10,7 +10,7 @@ import (
 const oneOwnerName = "one-owner"
 
 // oneOwner: each address occurs once among living sandboxes whose ADD was answered, and separately once among the
-// leases of running agents. The law add-not-forgotten compares the two.
+// leases of running agents, where a world reports leases. The law add-not-forgotten compares the two.
 //
 // A sandbox stops counting when its DEL is answered, or when the agent releases its address after its DEL was asked
 // for: the pod's processes end before the runtime sends DEL, and if the answer is lost, the runtime repeats it only
@@ -22,7 +22,7 @@ func oneOwner() fact.Law {
 		Why:     "Two pods with one address receive each other's traffic, and neither they nor their peers can detect it.",
 		When:    fact.Always,
 		Foreign: true,
-		Needs:   []fact.Evidence{fact.Leases, fact.Sandboxes},
+		Needs:   []fact.Evidence{fact.Sandboxes},
 		Check:   checkOneOwner,
 		Watch: func() fact.Watcher {
 			return &ownerWatcher{nodes: map[string]*ownerNode{}, answered: map[netip.Addr]holder{},

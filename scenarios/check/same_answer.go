@@ -10,8 +10,8 @@ const sameAnswerName = "same-answer"
 // sameAnswer: a repeated ADD for a living sandbox gets the same answer, and a repeated DEL for a deleted sandbox
 // succeeds again.
 //
-// A snapshot has no history. There the law checks that the agent's leases would answer each sandbox with its present
-// address and gateway.
+// A snapshot has no history. There the law checks that the agent's leases, where a world reports them, would answer each
+// sandbox with its present address and gateway.
 func sameAnswer() fact.Law {
 	return fact.Law{
 		Name: sameAnswerName,
@@ -19,7 +19,7 @@ func sameAnswer() fact.Law {
 			"pod's status.",
 		When:    fact.Always,
 		Foreign: true,
-		Needs:   []fact.Evidence{fact.Leases, fact.Sandboxes, fact.Refusals},
+		Needs:   []fact.Evidence{fact.Sandboxes, fact.Refusals},
 		Check:   checkSameAnswer,
 		Watch:   func() fact.Watcher { return &answerWatcher{pods: newSandboxes()} },
 	}

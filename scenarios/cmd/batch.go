@@ -21,6 +21,8 @@ type task struct {
 
 // batch does runs, several at a time, and reports them in their order.
 type batch struct {
+	// with are the world's flags, as they follow it in a command.
+	with  string
 	world string
 	run   RunFunc
 	laws  []fact.Law
@@ -126,7 +128,7 @@ func (b *batch) one(ctx context.Context, t task, p *progress, early chan<- done)
 	if ctx.Err() != nil {
 		return done{}
 	}
-	o := RunOptions{Seed: t.seed, Laws: b.laws, Replay: replayOf(t.s, b.world, t.seed), Story: b.story, Series: b.story}
+	o := RunOptions{Seed: t.seed, Laws: b.laws, Replay: replayOf(t.s, b.world+b.with, t.seed), Story: b.story, Series: b.story}
 	part, err := b.events.part(t.s.Name, b.world, t.seed)
 	if err != nil {
 		return done{result: failedStart(t, b.world, o, err), kept: true}

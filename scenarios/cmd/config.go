@@ -25,6 +25,8 @@ type Config struct {
 	// Adapts says what a world makes of a scenario on this machine, with a note of what it had to change, empty for
 	// nothing.
 	Adapts map[string]func(*scenarios.Scenario) (adapted *scenarios.Scenario, note string)
+	// CNI makes a world of a chain of CNI plugins; nil in a build without it.
+	CNI func(conf, path string) (Plugins, error)
 	// Catalog returns the scenarios that come with the program, in order of file names.
 	Catalog func() ([]*scenarios.Scenario, error)
 	// Laws are all laws; a scenario selects among them.
@@ -46,6 +48,17 @@ type Config struct {
 	Museum Museum
 	// Commands are those of other packages: address plans, labs, the node agent.
 	Commands []*cobra.Command
+}
+
+// Plugins are a world in which a chain of CNI plugins connects pods.
+type Plugins struct {
+	Run RunFunc
+	// Points lists the places of a scenario's run at which plugins can be killed.
+	Points func(ctx context.Context, s *scenarios.Scenario, seed uint64, kinds []string, node string) ([]Point, error)
+	// Kinds are the commands that have such places.
+	Kinds []string
+	// Smallest leaves out of a scenario what a failure does not need.
+	Smallest func(ctx context.Context, s *scenarios.Scenario, seed uint64, failure *result.Failure) *scenarios.Scenario
 }
 
 // RunFunc runs one scenario in one world. An error means that the scenario could not be started there; what happens

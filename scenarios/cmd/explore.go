@@ -30,6 +30,8 @@ type exploreFlags struct {
 	seed    uint64
 	kinds   []string
 	node    string
+	cni     cniFlags
+	world   string
 
 	jobs   int
 	out    string
@@ -43,7 +45,7 @@ var exploreWays = []struct {
 }{
 	{"random", []string{"from", "seeds", "profile", "corpus", "around", "seed"}},
 	{"exhaustive", []string{"most"}},
-	{"crash-points", []string{"from", "most", "seed", "kind", "node"}},
+	{"crash-points", []string{"from", "most", "seed", "kind", "node", "world", "cni", "cni-path"}},
 	{"lives", []string{"most", "seed", "kind", "node"}},
 	{"", []string{"from", "seeds"}},
 }
@@ -57,7 +59,7 @@ func exploreCommand(c Config) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explore FILE [--random | --exhaustive | --crash-points] | --random | --lives",
 		Short: "Search for failures: many seeds, random scenarios, every choice, a fault at every point",
-		Long: `Search for failures in the simulator, in one of six ways:
+		Long: `Search for failures in the simulator, or of CNI plugins on this machine, in one of six ways:
 
   explore FILE                  runs the scenario with many seeds
   explore --random              draws a random scenario with churn and faults for each seed; --corpus varies and keeps those
@@ -66,6 +68,7 @@ func exploreCommand(c Config) *cobra.Command {
   explore FILE --exhaustive     tries every combination of the choices that one run makes by chance
   explore FILE --crash-points   lets each operation fail in each way: lost, refused, late, repeated, a crash before or after;
                                 operations are calls, disk writes, store requests, watch events and effects
+                                with --cni: kills CNI plugins before each system call of ADD, DEL, CHECK and GC that others could see
   explore --lives               does the same for small clusters that do everything once, one for each address management
                                 system and wiring
 
@@ -80,6 +83,7 @@ Exhaustive searches suit small clusters: two nodes, a few pods, a short timeline
   vppdrill explore my-scenario.yaml --random --seeds 1000
   vppdrill explore my-scenario.yaml --crash-points --kind persist,effect --node node-1
   vppdrill explore --lives --kind persist,control --jobs 2
+  vppdrill explore my-scenario.yaml --crash-points --world netns --cni 10-mynet.conflist --kind ADD,DEL --for 10m
   vppdrill explore my-scenario.yaml --exhaustive --most 50000`,
 		Args: func(cmd *cobra.Command, given []string) error {
 			if f.lives {
@@ -91,10 +95,19 @@ Exhaustive searches suit small clusters: two nodes, a few pods, a short timeline
 			return cli.Args(1, 1, "one scenario file")(cmd, given)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			var plugins *Plugins
+			if f.cni.conf != "" {
+				p, err := f.cni.plugins(c)
+				if err != nil {
+					return err
+				}
+				plugins = &p
+				c.Explorer = p.explorer()
+			}
 			if err := f.check(cmd, c, len(args) > 0); err != nil {
 				return err
 			}
-			return f.explore(cmd, c, strings.Join(args, ""))
+			return f.explore(cmd, c, strings.Join(args, ""), plugins)
 		},
 	}
 	cmd.ValidArgsFunction = c.completeScenarios
@@ -113,6 +126,8 @@ Exhaustive searches suit small clusters: two nodes, a few pods, a short timeline
 	flags.Uint64Var(&f.seed, "seed", 1, "the seed of the run that is varied, or whose crash points are tried")
 	flags.StringSliceVar(&f.kinds, "kind", nil, "only crash points of these kinds: "+strings.Join(c.Explorer.Kinds, ", "))
 	flags.StringVar(&f.node, "node", "", "only crash points of this node")
+	flags.StringVar(&f.world, "world", "sim", "where to run: sim, or netns with --cni")
+	f.cni.add(flags)
 	addJobs(flags, &f.jobs, "runs at the same time; an exhaustive search does one at a time")
 	flags.StringVar(&f.out, "out", "", "folder for the capsules and the report of the failures")
 	cli.AddFormatTo(flags, &f.format)
@@ -155,6 +170,12 @@ func (f *exploreFlags) check(cmd *cobra.Command, c Config, file bool) error {
 	if given("seeds") && f.length > 0 {
 		return cli.Usagef("explore: --seeds and --for exclude each other")
 	}
+	if f.world != "sim" && f.cni.conf == "" {
+		return cli.Usagef("explore: --world %s: only the simulator is searched, and with --cni plugins in world netns", f.world)
+	}
+	if err := f.cni.check("explore", f.world); err != nil {
+		return err
+	}
 	if f.jobs < 1 || f.seeds < 1 || f.most < 1 || f.from < 1 && f.points || f.length < 0 {
 		return cli.Usagef("explore: --jobs, --seeds, --most and --for are above 0, and points count from 1")
 	}
@@ -176,12 +197,14 @@ func wayName(flag string) string {
 }
 
 // explore does what the flags ask for and reports it.
-func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) (err error) {
-	run, err := c.world(cmd.Context(), "sim")
-	if err != nil {
+func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string, plugins *Plugins) (err error) {
+	var run RunFunc
+	if plugins != nil {
+		run = plugins.Run
+	} else if run, err = c.world(cmd.Context(), "sim"); err != nil {
 		return err
 	}
-	w := &sweep{run: run, laws: c.Laws(), first: map[string]found{}, capsules: map[string][]byte{}, explored: Explored{Broken: map[string]int{}}}
+	w := &sweep{run: run, plugins: plugins, laws: c.Laws(), first: map[string]found{}, capsules: map[string][]byte{}, explored: Explored{Broken: map[string]int{}}}
 	var s *scenarios.Scenario
 	if file != "" {
 		list, err := c.load(false, []string{file})
@@ -297,6 +320,9 @@ func (f *exploreFlags) pointsOf(ctx context.Context, cmd *cobra.Command, c Confi
 	}
 	if f.node != "" {
 		only += " --node " + quote(f.node)
+	}
+	if f.cni.conf != "" {
+		only += " --world netns" + f.cni.words()
 	}
 	points, err := promptly(ctx, func() ([]Point, error) { return c.Explorer.Points(ctx, s, f.seed, w.laws, kinds, f.node) })
 	if err != nil {

@@ -117,6 +117,7 @@ func (w *sweep) tell(cmd *cobra.Command, c Config, f *exploreFlags, started time
 		if err := w.tellText(out, c, s); err != nil {
 			return err
 		}
+		w.tellSmallest(cmd, f)
 	}
 	if w.folder == nil {
 		return nil
@@ -152,7 +153,7 @@ func (w *sweep) tellText(out io.Writer, c Config, s Session) error {
 	}
 	for _, f := range w.kept() {
 		if f.trial.where != "" {
-			fmt.Fprintf(out, "%s first breaks with %s\n", kindOf(f.result), f.trial.where)
+			fmt.Fprintf(out, "%s first breaks with %s\n", w.kindOf(f.result), f.trial.where)
 		}
 	}
 	e := w.explored
@@ -178,13 +179,27 @@ func (w *sweep) tellText(out io.Writer, c Config, s Session) error {
 		}
 	}
 	for _, r := range s.Results {
-		fmt.Fprintf(out, "; %s in %d", kindOf(r), e.Broken[kindOf(r)])
+		fmt.Fprintf(out, "; %s in %d", w.kindOf(r), e.Broken[w.kindOf(r)])
 	}
 	if e.Way == "random" || e.Way == "around" {
 		fmt.Fprintf(out, "; go on with --from %d", w.next)
 	}
 	fmt.Fprintln(out)
 	return nil
+}
+
+// tellSmallest prints the smallest scenario of each failure that a kill of plugins led to.
+func (w *sweep) tellSmallest(cmd *cobra.Command, f *exploreFlags) {
+	if w.plugins == nil {
+		return
+	}
+	for _, k := range w.kept() {
+		if k.result.Failure == nil || cmd.Context().Err() != nil {
+			continue
+		}
+		small := w.plugins.Smallest(cmd.Context(), k.trial.s, k.trial.seed, k.result.Failure)
+		fmt.Fprintf(cmd.OutOrStdout(), "\n%s: vppdrill run FILE --world netns%s with this FILE:\n%s", w.kindOf(k.result), f.cni.words(), small.Marshal())
+	}
 }
 
 // shrinkAll writes a capsule of each failure of a law, and returns lines that say how to replay them. An interrupt ends

@@ -41,6 +41,7 @@ type runFlags struct {
 	jobs    int
 	shrink  time.Duration
 	passed  string
+	cni     cniFlags
 }
 
 func runCommand(c Config) *cobra.Command {
@@ -55,7 +56,8 @@ scenario that fails the same way, and the command that shows it again.`,
   vppdrill run my-scenario.yaml --seed 7 --events all --out out
   vppdrill run --catalog --verify
   vppdrill run my-scenario.yaml --passed passed.zip
-  vppdrill run node-joins --world netns`,
+  vppdrill run node-joins --world netns
+  vppdrill run my-scenario.yaml --world netns --cni 10-mynet.conflist --cni-path /opt/cni/bin`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if f.catalog == (len(args) > 0) {
 				return cli.Usagef("run wants scenario files or --catalog; see vppdrill run --help")
@@ -77,6 +79,7 @@ scenario that fails the same way, and the command that shows it again.`,
 	flags.StringVar(&f.passed, "passed", "", "file of passing runs, by which a later failure of the same scenario and seed is explained")
 	flags.BoolVar(&f.verify, "verify", false, "run everything twice, on one and on several processors, and compare")
 	flags.StringVar(&f.events, "events", "notable", "event lines to keep in --out: all, notable or none")
+	f.cni.add(flags)
 	cli.AddFormatTo(flags, &f.format)
 	addVerbose(flags, &f.verbose)
 	addJobs(flags, &f.jobs, "runs at the same time")
@@ -100,6 +103,9 @@ func addJobs(flags *pflag.FlagSet, into *int, usage string) {
 func (f runFlags) check() error {
 	if f.passed != "" && f.world != "sim" {
 		return cli.Usagef("--passed %s: only runs in world sim repeat so exactly that they can be compared", f.passed)
+	}
+	if err := f.cni.check("run", f.world); err != nil {
+		return err
 	}
 	if f.shrink < 0 {
 		return cli.Usagef("--shrink %s: a time, or 0 for none", f.shrink)
@@ -135,7 +141,14 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 	if err != nil {
 		return err
 	}
-	run, err := c.world(cmd.Context(), f.world)
+	var run RunFunc
+	if f.cni.conf != "" {
+		var plugins Plugins
+		plugins, err = f.cni.plugins(c)
+		run = plugins.Run
+	} else {
+		run, err = c.world(cmd.Context(), f.world)
+	}
 	if err != nil {
 		return err
 	}
@@ -143,7 +156,7 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 	if err != nil {
 		return err
 	}
-	b := &batch{world: f.world, run: run, laws: c.Laws(), jobs: f.jobs}
+	b := &batch{world: f.world, with: f.cni.words(), run: run, laws: c.Laws(), jobs: f.jobs}
 	for _, s := range list {
 		b.tasks = append(b.tasks, f.tasks(s)...)
 	}

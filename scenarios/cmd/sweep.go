@@ -54,6 +54,8 @@ type sweep struct {
 	kinds []string
 	// capsules are those of shrunk failures, by law.
 	capsules map[string][]byte
+	// plugins is set where plugins are killed: failures of one law differ by their causes, and are made smaller at once.
+	plugins *Plugins
 }
 
 // do runs the trials of next, from 0 on, until there are no more or the context ends. total is how many there are, 0
@@ -109,7 +111,7 @@ func (w *sweep) note(at uint64, t trial, r result.Result) {
 	if r.Verdict == result.Pass {
 		return
 	}
-	kind := kindOf(r)
+	kind := w.kindOf(r)
 	w.explored.Broken[kind]++
 	known, ok := w.first[kind]
 	if !ok {
@@ -129,4 +131,12 @@ func kindOf(r result.Result) string {
 		return "expectation"
 	}
 	return "error"
+}
+
+// kindOf is kindOf, where plugins are killed with what tells failures of one law apart.
+func (w *sweep) kindOf(r result.Result) string {
+	if w.plugins != nil && r.Failure != nil && r.Failure.Cause != "" {
+		return r.Failure.Law + " (" + r.Failure.Cause + ")"
+	}
+	return kindOf(r)
 }

@@ -83,6 +83,10 @@ const (
 	Services Evidence = "services"
 	// ReachedSettings: NodeState.Settings.
 	ReachedSettings Evidence = "settings"
+	// Pings: Pinged.
+	Pings Evidence = "pings"
+	// Remains: NodeState.Removed and Remains in settled snapshots.
+	Remains Evidence = "what pods leave"
 	// VPPTables and LinuxTables: NodeState.VPP and Linux in settled snapshots.
 	VPPTables   Evidence = "VPP's tables"
 	LinuxTables Evidence = "Linux' tables"
@@ -93,7 +97,7 @@ func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks,
 		FreeBlocks, WaitingPods, Rests, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, RequestCounts, Hooks, RefusedCalls, Patience, RangeCounts, Changes, ClosedRanges, Services, HeldIDs, LongQuiet, ReachedSettings, VPPTables, LinuxTables}
+		Records, IDRests, Disks, RequestCounts, Hooks, RefusedCalls, Patience, RangeCounts, Changes, ClosedRanges, Services, HeldIDs, LongQuiet, ReachedSettings, Pings, Remains, VPPTables, LinuxTables}
 }
 
 // Missing lists the law's needs that are not delivered, in the law's order.

@@ -105,6 +105,16 @@ type Slow struct {
 	Took    time.Duration
 }
 
+// Pinged says what became of real packets from a pod to another, while both live and nothing is under way. Only pairs are
+// asked that reached each other while nothing disturbed them.
+type Pinged struct {
+	// From and To are the pods as "namespace/name", On is To's node, Addr its address.
+	From, To, On string
+	Addr         netip.Addr
+	// Failed says why none was answered, "" where one was.
+	Failed string
+}
+
 // SandboxGone says that the container runtime removed a sandbox; its processes are dead.
 type SandboxGone struct {
 	Owner ipam.Owner
@@ -188,6 +198,7 @@ func (Checked) what()     {}
 func (Status) what()      {}
 func (Abandoned) what()   {}
 func (Slow) what()        {}
+func (Pinged) what()      {}
 func (SandboxGone) what() {}
 func (PodChanged) what()  {}
 func (Hooked) what()      {}

@@ -115,6 +115,9 @@ type NodeState struct {
 	// Misfit reports that the cluster's changed address ranges have no part for the node's ID, and that its agent has
 	// restarted since: the agent changes nothing until an administrator changes the ranges.
 	Misfit bool
+	// Removed counts the sandboxes that are gone from the node, Remains what any of them has left there.
+	Removed int
+	Remains []Remain
 	// Resting are released addresses in their cooldown.
 	Resting []netip.Addr
 	// Settings compares the configuration with the node's VPP and Linux; nil if unknown, or if agent or VPP is down.
@@ -122,6 +125,14 @@ type NodeState struct {
 	// VPP is nil when VPP is down, Linux nil when the machine is.
 	VPP   VPP
 	Linux Linux
+}
+
+// Remain is something that a sandbox which is gone has left on its node: a file, link, address, route, chain or rule.
+type Remain struct {
+	// Kind says what it is, without a name, number or address.
+	Kind string
+	// What is it.
+	What string
 }
 
 // Setting is one configured value: its object, the configured and the actual value.

@@ -59,7 +59,7 @@ func (p *Player) externalBlock() ([]netip.Prefix, error) {
 	if !p.s.Config.IPAM.UseExternalIPAM {
 		return nil, nil
 	}
-	blocks, err := p.numbered(p.blocks + 1)
+	blocks, err := PodCIDRs(p.plan, p.blocks+1)
 	if err != nil {
 		return nil, err
 	}
@@ -69,13 +69,13 @@ func (p *Player) externalBlock() ([]netip.Prefix, error) {
 
 // FreeBlock reports whether there is a pod CIDR for another node.
 func (p *Player) FreeBlock() bool {
-	_, err := p.numbered(p.blocks + 1)
+	_, err := PodCIDRs(p.plan, p.blocks+1)
 	return p.s.Config.IPAM.UseExternalIPAM && err == nil
 }
 
-// numbered are the blocks of the pod subnets by their number.
-func (p *Player) numbered(number uint32) ([]netip.Prefix, error) {
-	pools, err := agentconfig.Pools(p.plan)
+// PodCIDRs are the blocks of a plan's pod subnets by their number, one of each family.
+func PodCIDRs(of scenarios.IPAM, number uint32) ([]netip.Prefix, error) {
+	pools, err := agentconfig.Pools(of)
 	if err != nil {
 		return nil, err
 	}

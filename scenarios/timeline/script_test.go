@@ -83,7 +83,7 @@ func (w *script) Tell(f fact.Fact) {
 	}
 }
 func (w *script) KillPlugin(node string, k scenarios.KillPlugin) {
-	w.say("  kill the plugins of %s's next %s before call %d", node, k.Command, k.At)
+	w.say("  kill the plugins of %s's next %s before call %d", node, k.Command, k.Call)
 }
 func (w *script) FillDisk(node string, full bool) error {
 	w.say("  disk of %s full: %t", node, full)

@@ -19,9 +19,9 @@ type Order struct {
 	Path  string
 	Env   []string
 	Stdin []byte
-	// Netns is the path of the network namespace to run in, Mounts the mount namespace.
-	Netns  string
-	Mounts *Mounts
+	// Netns is the path of the network namespace to run in. Binds hold for the program alone, in their order.
+	Netns string
+	Binds []Bind
 	// Tracer, where set, counts the program's calls, and may end it.
 	Tracer *Tracer
 }
@@ -47,7 +47,7 @@ func Run(ctx context.Context, o Order) (Outcome, error) {
 		}
 		defer func() { _ = outs[i].Close() }()
 	}
-	err = o.Mounts.within(o.Netns, func() error {
+	err = within(o.Netns, o.Binds, func() error {
 		if o.Tracer != nil {
 			return o.Tracer.run(ctx, o, [3]uintptr{in.Fd(), outs[0].Fd(), outs[1].Fd()})
 		}
@@ -76,16 +76,17 @@ func memory(name string, text []byte) (*os.File, error) {
 	return f, err
 }
 
-// Mounts is a mount namespace: what its programs see below some folders is elsewhere. The nil Mounts is the caller's.
-type Mounts struct{ ns *os.File }
-
 // Bind has a folder show another one.
 type Bind struct{ At, From string }
 
-// NewMounts makes one in which these binds hold, in their order. Later mounts of the caller's show in it as well.
-func NewMounts(binds []Bind) (*Mounts, error) {
-	var m Mounts
-	err := throwaway(func() error {
+// within calls f on a thread in a network namespace and a mount namespace of its own, in which the binds hold.
+func within(netns string, binds []Bind, f func() error) error {
+	return throwaway(func() error {
+		ns, err := os.Open(netns)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = ns.Close() }() // it was only entered
 		if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
 			return fmt.Errorf("make mount namespace: %w", err)
 		}
@@ -95,40 +96,6 @@ func NewMounts(binds []Bind) (*Mounts, error) {
 		for _, b := range binds {
 			if err := unix.Mount(b.From, b.At, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 				return fmt.Errorf("show %s at %s: %w", b.From, b.At, err)
-			}
-		}
-		var err error
-		m.ns, err = os.Open(fmt.Sprintf("/proc/self/task/%d/ns/mnt", unix.Gettid()))
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &m, nil
-}
-
-// Close lets it go; it ends with the last program in it.
-func (m *Mounts) Close() error {
-	if m == nil {
-		return nil
-	}
-	return m.ns.Close()
-}
-
-// within calls f on a thread in both namespaces.
-func (m *Mounts) within(netns string, f func() error) error {
-	return throwaway(func() error {
-		ns, err := os.Open(netns) // by the caller's mounts
-		if err != nil {
-			return err
-		}
-		defer func() { _ = ns.Close() }()
-		if m != nil {
-			if err := unix.Unshare(unix.CLONE_FS); err != nil {
-				return err
-			}
-			if err := unix.Setns(int(m.ns.Fd()), unix.CLONE_NEWNS); err != nil {
-				return fmt.Errorf("enter mount namespace: %w", err)
 			}
 		}
 		if err := unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err != nil {

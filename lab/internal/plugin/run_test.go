@@ -104,16 +104,7 @@ func TestKillAlone(t *testing.T) {
 func TestMounts(t *testing.T) {
 	dir, at := t.TempDir(), t.TempDir()
 	o := order(t, at, nil)
-	m, err := plugin.NewMounts([]plugin.Bind{{At: at, From: dir}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	o.Mounts = m
+	o.Binds = []plugin.Bind{{At: at, From: dir}}
 	if _, err := plugin.Run(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ var examples = map[string]string{
 	"poll-status":     "poll-status node=all",
 	"break-wiring":    "break-wiring what=route node=node-1",
 
-	"kill-plugin":  "kill-plugin node=node-1 command=ADD at=5",
+	"kill-plugin":  "kill-plugin node=node-1 command=ADD call=5",
 	"kill-runtime": "kill-runtime node=node-1 for=2s",
 	"fill-disk":    "fill-disk node=node-2 for=2s",
 	"lose-state":   "lose-state node=node-3 what=results",

@@ -1,0 +1,203 @@
+package cniworld
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
+)
+
+// pod is a Pod object. A pod without a node waits for the scheduler. World.mu guards it, kubelets read it.
+type pod struct {
+	timeline.Pod
+	uid      string
+	deleting bool
+	number   int
+}
+
+// key is "namespace/name": all pods are in namespace default.
+func (p *pod) key() string { return "default/" + p.Name }
+
+// cniArgs is what a kubelet says of a pod in CNI_ARGS.
+func (p *pod) cniArgs(container string) string {
+	return "IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=" + p.Name + ";K8S_POD_INFRA_CONTAINER_ID=" + container + ";K8S_POD_UID=" + p.uid
+}
+
+// cniArgs reads them as libcni wants them.
+func cniArgs(text string) (list [][2]string) {
+	for part := range strings.SplitSeq(text, ";") {
+		if key, value, ok := strings.Cut(part, "="); ok {
+			list = append(list, [2]string{key, value})
+		}
+	}
+	return list
+}
+
+// CreatePod implements timeline.Pods.
+func (st stage) CreatePod(spec timeline.Pod) {
+	st.mu.Lock()
+	if st.pods[spec.Name] != nil {
+		st.mu.Unlock()
+		return
+	}
+	st.madePods++
+	p := &pod{Pod: spec, uid: uuid.NewString(), number: st.madePods}
+	if spec.Static {
+		p.uid = "static-" + p.uid
+	}
+	st.pods[spec.Name] = p
+	st.mu.Unlock()
+	st.tellPod(p, fact.PodCreated)
+	if spec.Node != "" {
+		st.tellPod(p, fact.PodBound)
+	}
+	st.schedule()
+}
+
+func (w *World) tellPod(p *pod, change string) {
+	w.Tell(fact.Fact{Node: p.Node, What: fact.PodChanged{Pod: p.key(), PodUID: p.uid, Change: change}}, "")
+}
+
+// schedule places waiting pods on the node, not cordoned, with the fewest pods that stay, and tells kubelets what is
+// theirs.
+func (w *World) schedule() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.apiDown {
+		return
+	}
+	count, staying := map[string]int{}, map[string]int{}
+	for _, p := range w.pods { //vppdrill:unordered it is a count
+		count[p.Node]++
+		if !p.deleting {
+			staying[p.Node]++
+		}
+	}
+	for _, p := range w.podsInOrder() {
+		if p.Node != "" || p.deleting {
+			continue
+		}
+		var best *node
+		for _, n := range w.nodes { //vppdrill:unordered the best is one whatever the order: names differ
+			if n.takes() && count[n.name] < w.s.Topology.MaxPodsPerNode && w.fits(p, n) &&
+				(best == nil || cmp.Or(cmp.Compare(staying[n.name], staying[best.name]), strings.Compare(n.name, best.name)) < 0) {
+				best = n
+			}
+		}
+		if best != nil {
+			p.Node = best.name
+			w.tellPod(p, fact.PodBound)
+			count[best.name]++
+			staying[best.name]++
+		}
+	}
+	for _, p := range w.podsInOrder() {
+		n := w.nodes[p.Node]
+		if n == nil && p.deleting {
+			delete(w.pods, p.Name) // nobody has to stop it
+		}
+		if n != nil {
+			n.kubelet.see(p)
+		}
+	}
+}
+
+// takes reports whether the scheduler may place pods on a node.
+func (n *node) takes() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.on && !n.cordoned
+}
+
+// fits honours a pod's bound of pods of its app on one node. w.mu is held.
+func (w *World) fits(p *pod, n *node) bool {
+	same := 0
+	for _, q := range w.pods { //vppdrill:unordered it is a count
+		if q.Node == n.name && q.App == p.App && q.MaxPerNode > 0 {
+			same++
+		}
+	}
+	return p.MaxPerNode == 0 || same < p.MaxPerNode
+}
+
+// podsInOrder are all pods, oldest first. w.mu is held.
+func (w *World) podsInOrder() []*pod {
+	return slices.SortedFunc(maps.Values(w.pods), func(a, b *pod) int { return cmp.Compare(a.number, b.number) })
+}
+
+// DeletePod implements timeline.Pods.
+func (st stage) DeletePod(name string, force bool) {
+	st.mu.Lock()
+	p := st.pods[name]
+	if p == nil {
+		st.mu.Unlock()
+		return
+	}
+	p.deleting = true
+	n := st.nodes[p.Node]
+	st.mu.Unlock()
+	st.tellPod(p, fact.PodDeleted)
+	if !force {
+		st.schedule()
+		return
+	}
+	st.podStopped(p)
+	if n != nil {
+		n.kubelet.vanished(p)
+	}
+}
+
+// EvictPod implements timeline.Pods: no budget forbids anything here.
+func (st stage) EvictPod(name string) { st.DeletePod(name, false) }
+
+// podStopped forgets a pod whose kubelet has ended it.
+func (w *World) podStopped(p *pod) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.pods[p.Name] == p {
+		delete(w.pods, p.Name)
+	}
+}
+
+// orphans forgets the pods of a node that has left.
+func (w *World) orphans(node string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for name, p := range w.pods { //vppdrill:unordered each by itself
+		if p.Node == node {
+			delete(w.pods, name)
+			w.tellPod(p, fact.PodDeleted)
+		}
+	}
+}
+
+// Pods implements timeline.Pods.
+func (st stage) Pods(node string) (list []timeline.Pod) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, p := range st.podsInOrder() {
+		if node == "" || p.Node == node {
+			shown := p.Pod
+			shown.Deleting = p.deleting
+			list = append(list, shown)
+		}
+	}
+	slices.SortFunc(list, func(a, b timeline.Pod) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// on is a pod with the node that it is bound to, nil where one of both is not there.
+func (w *World) on(name string) (*pod, *node) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.pods[name]
+	if p == nil || w.nodes[p.Node] == nil {
+		return nil, nil
+	}
+	return p, w.nodes[p.Node]
+}
