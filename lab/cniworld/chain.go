@@ -46,7 +46,14 @@ func Load(file, path string) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Chain{File: file, Path: filepath.SplitList(path)}
+	c := &Chain{File: file}
+	for _, dir := range filepath.SplitList(path) { // plugins look there for others, wherever they run
+		whole, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		c.Path = append(c.Path, whole)
+	}
 	if c.text, err = template.New(filepath.Base(file)).Option("missingkey=error").Parse(string(text)); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -330,8 +330,8 @@ func (k *kubelet) pending() string {
 		default:
 			text += " has no address yet"
 		}
-		if w.why != "" {
-			text += " (" + w.why + ")"
+		if why := cmp.Or(w.why, w.refusal); why != "" {
+			text += " (" + why + ")"
 		}
 		return text
 	}

@@ -59,8 +59,10 @@ type worker struct {
 	k   *kubelet
 	pod *pod
 	// busy: its goroutine runs. again is the container ID that the next sandbox has, "" for one of its own.
-	busy       bool
-	again, why string
+	busy  bool
+	again string
+	// why is what keeps the worker from getting on, refusal what the last ADD that failed was answered with.
+	why, refusal string
 }
 
 // owed are the sandboxes that there are to tear down some time. k.mu is held.
@@ -203,14 +205,14 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 	case err != nil:
 		why := err.Error()
 		w.Added(k.now(), false, false)
-		w.why = why
+		w.refusal = why
 		n.tell(fact.Refused{Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.uid, Why: why, Code: 0, Exhausted: exhausted(why), Wait: 0},
 			n.name+" refused "+w.pod.key()+": "+why)
 	default:
 		s.addrs, s.gateway = answered(res)
 		n.answered(s, res)
 		w.Added(k.now(), true, false)
-		w.why = ""
+		w.why, w.refusal = "", ""
 		n.tell(fact.Answered{Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.uid, Addr: s.addr(0), Netns: s.netns}, n.name+" answered "+w.pod.key()+" "+s.addr(0).String())
 		if s.addr(1).IsValid() {
 			n.tell(fact.Answered{Owner: s.owner.Second(), Pod: w.pod.key(), PodUID: w.pod.uid, Addr: s.addr(1), Netns: s.netns},
