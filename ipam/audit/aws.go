@@ -34,7 +34,7 @@ func interfaceOf(enis json.RawMessage) string {
 	if json.Unmarshal(enis, &all) != nil || len(all) == 0 {
 		return ""
 	}
-	return slices.Min(slices.Collect(maps.Keys(all)))
+	return slices.Sorted(maps.Keys(all))[0]
 }
 
 // readIPAMD reads what ipamd answers on a node to curl http://localhost:61679/v1/enis. Nothing in it says which node
