@@ -12,8 +12,10 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/ipam/plan"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/inputfile"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
@@ -25,6 +27,8 @@ type stage struct {
 	section section
 	wired   bool
 	cluster plan.Cluster
+	// contivs is the source of an agent's settings file, which has no section.
+	contivs plan.Source
 	// given are the places of the keys that the file has, below path.
 	given strictyaml.Positions
 	path  string
@@ -61,7 +65,27 @@ func parse(file string, data []byte) ([]stage, error) {
 		}
 		return []stage{s}, nil
 	}
+	if slices.ContainsFunc(entries, func(e strictyaml.Entry) bool { return strings.EqualFold(e.Name, "IPAMConfig") }) {
+		return parseSettings(file, data)
+	}
 	return parseScenario(file, data, d, entries)
+}
+
+// parseSettings reads an agent's settings, of which nobody but its address plan matters here.
+func parseSettings(file string, data []byte) ([]stage, error) {
+	c, at, err := agent.ParseIPAMConfig(file, data)
+	if err != nil {
+		return nil, err
+	}
+	first, second, err := c.Families()
+	if err != nil {
+		return nil, stage{given: at, path: "IPAMConfig."}.at(file, err)
+	}
+	s := stage{contivs: plan.Contiv{Config: first}, given: at, path: "IPAMConfig.", cluster: clusterOf(topology{})}
+	if second != (contiv.IPAMConfig{}) {
+		s.contivs = plan.Dual{First: plan.Contiv{Config: first}, Second: plan.Contiv{Config: second}}
+	}
+	return []stage{s}, nil
 }
 
 // parseScenario reads a scenario with its own parser. When that refuses only the address plan, the plan is what this

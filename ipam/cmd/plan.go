@@ -32,9 +32,10 @@ func planCommand() *cobra.Command {
 		Long: `Print a configuration's ranges, how many nodes and pods fit, what is reserved, and what runs out first. Report what is
 wrong: overlaps, the service range, networks of the hosts, too little room to grow.
 
-FILE is a scenario, or only its config: an ipam section, perhaps with a topology. A section by itself may also be IPv6 and
-have nodeipam.clusterCIDRs, cilium.pools, datastore.subnets and hostNetworks. If a scenario changes its address plan, each
-stage is printed.
+FILE is a scenario, an agent's settings with IPAMConfig, or only an ipam section, perhaps with a topology beside it. Such a
+section may also be IPv6 and have, below ipam, nodeipam.clusterCIDRs (a list of prefixes), nodeipam.forNodes (a list of
+{name, selector, perNodeHostBits, ipv4, ipv6}), cilium.pools, datastore.subnets (a list of {cidr, pods, taken}) and
+hostNetworks (a list of {name, cidr}). If a scenario changes its address plan, each stage is printed.
 
 Exit codes: 0 no findings or warnings only, 1 a finding is an error, 2 bad usage or input.`,
 		Example: `  vppdrill ipam plan my-scenario.yaml
@@ -160,7 +161,7 @@ func (s stage) plan() (plan.Plan, error) {
 func (s stage) where(text string) string {
 	key, _, _ := strings.Cut(text, " ")
 	_, contiv := s.given["contivCIDR"]
-	if _, given := s.given[key]; s.given != nil && s.section.System == scenarios.Contiv && slices.Contains(withDefault, key) && !given && !contiv {
+	if _, given := s.given[key]; s.given != nil && (s.contivs != nil || s.section.System == scenarios.Contiv) && slices.Contains(withDefault, key) && !given && !contiv {
 		return text + " (default)"
 	}
 	return text

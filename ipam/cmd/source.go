@@ -22,8 +22,22 @@ const wiredKept = 2
 // source is the configuration as package plan takes it.
 func (s stage) source() (plan.Source, error) {
 	c := s.section
+	if s.contivs != nil {
+		return s.contivs, nil
+	}
 	if c.Dual() {
-		return nil, fmt.Errorf("podSubnetCIDR %s cannot be planned yet: its ranges are of two families; plan each by itself", c.PodSubnetCIDR)
+		if !c.Traits().Dual {
+			return nil, fmt.Errorf("podSubnetCIDR %s has two families, and system %s has one here; plan each by itself", c.PodSubnetCIDR, c.System)
+		}
+		first, err := s.ofFamily(c.PodSubnetCIDR.Addr().Is6()).source()
+		if err != nil {
+			return nil, err
+		}
+		second, err := s.ofFamily(!c.PodSubnetCIDR.Addr().Is6()).source()
+		if err != nil {
+			return nil, err
+		}
+		return plan.Dual{First: first, Second: second}, nil
 	}
 	switch c.System {
 	case scenarios.NodeIPAM:

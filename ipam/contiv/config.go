@@ -68,7 +68,7 @@ func (c IPAMConfig) Resolve() (Plan, error) {
 
 // parse is Resolve without the checks that concern more than one field.
 func (c IPAMConfig) parse() (Plan, error) {
-	first, second, err := c.families()
+	first, second, err := c.Families()
 	if err != nil {
 		return Plan{}, err
 	}

@@ -29,9 +29,9 @@ func (c *IPAMConfig) paired() [6]struct {
 // dual reports whether the section is of a cluster of two families.
 func (c IPAMConfig) dual() bool { return strings.Contains(c.PodSubnetCIDR, ",") }
 
-// families splits a section of two families into one of each, the primary first. A section of one family may hold no
+// Families splits a section of two families into one of each, the primary first. A section of one family may hold no
 // pairs.
-func (c IPAMConfig) families() (first, second IPAMConfig, err error) {
+func (c IPAMConfig) Families() (first, second IPAMConfig, err error) {
 	if !c.dual() {
 		for _, f := range c.paired() {
 			if strings.Contains(*f.value, ",") {

@@ -54,7 +54,7 @@ func (d *Draft) pairs() {
 			}
 		}
 	}
-	if d.System == "contiv" && families[0] && families[1] {
+	if d.System == "contiv" && families[0] && families[1] && !d.dual {
 		d.Find(ruleFamilies, Error, "podSubnetCIDR", "other ranges are of the other address family, and a Contiv cluster has one", "give all ranges of one family")
 	}
 }

@@ -121,6 +121,8 @@ type Draft struct {
 	podsKnown bool
 	// podsEach is how many pods on each node Pods counts when that is not as many as one node can have; 0 when it is.
 	podsEach uint64
+	// dual: the cluster has two families.
+	dual bool
 	// refusal is why the system itself refuses the configuration; told when no finding says so.
 	refusal error
 }

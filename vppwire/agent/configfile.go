@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
@@ -15,7 +16,7 @@ import (
 // "file:line:column:" with the nearest key that exists. The name is only used in errors.
 func ParseConfig(file string, yaml []byte) (Config, error) {
 	cfg := Config{TCPChecksumOffloadDisabled: true}
-	d := strictyaml.Decoder{File: file, At: strictyaml.Positions{}, All: true, MayBeEmpty: true, NullIsDefault: true, GoNames: true, AnyCase: true, Known: otherNames, Scalar: duration}
+	d := decoder(file)
 	if err := d.Decode(yaml, "configuration", &cfg); err != nil {
 		return Config{}, err
 	}
@@ -35,6 +36,36 @@ func ParseConfig(file string, yaml []byte) (Config, error) {
 		return Config{}, errors.Join(found...)
 	}
 	return cfg, nil
+}
+
+// ParseIPAMConfig reads the address plan of a configuration file, whether an agent would take the rest of it or not. At
+// has the places of its keys, below IPAMConfig, by their names in scenarios: podSubnetCIDR. Errors are ParseConfig's,
+// but for those of what the values mean.
+func ParseIPAMConfig(file string, yaml []byte) (_ contiv.IPAMConfig, at strictyaml.Positions, _ error) {
+	var cfg Config
+	d := decoder(file)
+	if err := d.Decode(yaml, "configuration", &cfg); err != nil {
+		return contiv.IPAMConfig{}, nil, err
+	}
+	at = strictyaml.Positions{}
+	for path, p := range d.At { //vppdrill:unordered each sets its own key
+		section, key, _ := strings.Cut(path, ".")
+		if !strings.EqualFold(section, "IPAMConfig") || key == "" {
+			continue
+		}
+		if now, old := otherNames[strings.ToLower(key)]; old {
+			key = now
+		}
+		if f, ok := reflect.TypeFor[contiv.IPAMConfig]().FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, key) }); ok {
+			at[strings.ToLower(f.Name[:1])+f.Name[1:]] = p
+		}
+	}
+	return cfg.IPAMConfig, at, nil
+}
+
+// decoder reads Contiv's format.
+func decoder(file string) *strictyaml.Decoder {
+	return &strictyaml.Decoder{File: file, At: strictyaml.Positions{}, All: true, MayBeEmpty: true, NullIsDefault: true, GoNames: true, AnyCase: true, Known: otherNames, Scalar: duration}
 }
 
 // placed says where in the file a finding is about: it begins with a field's name, and names the one within it that it
