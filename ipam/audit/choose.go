@@ -29,8 +29,9 @@ func (j *judge) choose() {
 		}
 		j.booked[a] = int32(i)
 	}
-	var counts, within [sources]int // within a pool
-	pods, nowhere, own := 0, 0, 0   // own and nowhere: of those that no CNI explains, on nodes with a pod CIDR
+	var counts [sources]int
+	var touched systems           // sources with a range, a pool or a record of an address that no CNI explains
+	pods, nowhere, own := 0, 0, 0 // own and nowhere: of those that no CNI explains, on nodes with a pod CIDR
 	j.faces(func(_ int, p *pod, f face) {
 		says := j.explain(p, f)
 		j.explained = append(j.explained, says)
@@ -43,12 +44,9 @@ func (j *judge) choose() {
 				counts[s]++
 			}
 		}
-		j.pooled.containing(f.addr, func(i int) bool {
-			if j.pools[i].network == f.network {
-				within[j.pools[i].source]++
-			}
-			return true
-		})
+		if says&^(1<<podCIDRs) == 0 {
+			touched |= j.touching(f)
+		}
 		if n := j.Objects.nodes[p.node]; n != nil && says&^(1<<podCIDRs) == 0 && n.hasCIDR(f) {
 			nowhere++
 			if says.has(podCIDRs) {
@@ -65,7 +63,9 @@ func (j *judge) choose() {
 		if s == podCIDRs {
 			continue
 		}
-		if !some || counts[s] > 0 || j.named.has(s) || within[s] > 0 && !j.used.has(podCIDRs) {
+		ofNodes := slices.ContainsFunc(j.ranges, func(r heldRange) bool { return r.source == s && j.Objects.nodes[r.node] != nil })
+		switch {
+		case counts[s] > 0, j.named.has(s), pods == 0, touched.has(s) && !j.used.has(podCIDRs), !some && ofNodes:
 			j.used.add(s)
 		}
 		elsewhere = elsewhere || counts[s] > 0 || j.used.has(s) && slices.ContainsFunc(j.ranges, func(r heldRange) bool { return r.source == s })
@@ -118,6 +118,23 @@ func (j *judge) explain(p *pod, f face) (says systems) {
 		return true
 	})
 	return says
+}
+
+// touching is who has an address in any range, pool or record, whoever it is for.
+func (j *judge) touching(f face) (has systems) {
+	j.of.containing(f.addr, func(i int) bool {
+		has.add(j.ranges[i].source)
+		return len(j.of.at[j.ranges[i].prefix]) < toldMost // where many nodes share a range, the first of them is enough
+	})
+	j.pooled.containing(f.addr, func(i int) bool {
+		has.add(j.pools[i].source)
+		return true
+	})
+	j.at(f, func(r *record) bool {
+		has.add(r.source)
+		return true
+	})
+	return has
 }
 
 // at gives the records of a pod's address, until yield says enough.

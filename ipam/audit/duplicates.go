@@ -163,7 +163,7 @@ func (j *judge) ghost(h *holder) (why string, surely bool) {
 	switch {
 	case h.pod != nil:
 		dead := j.Objects.nodes[h.pod.node].dead()
-		if dead == "" || len(j.Objects.nodes) == 0 {
+		if dead == "" || h.pod.node == "" || len(j.Objects.nodes) == 0 {
 			return "", false
 		}
 		if h.pod.deleting {

@@ -53,6 +53,45 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
+// Goal: what a former CNI left makes no finding and hides none. Method: each healthy cluster with the records of each
+// other one's CNI, whose nodes and pods are gone; and one address for two pods in each.
+func TestStale(t *testing.T) {
+	files, err := filepath.Glob("testdata/healthy/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	systemOf := func(path string) string {
+		name, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".json"), "-")
+		return map[string]string{"canal": "calico", "flannel": "calico"}[name] + name
+	}
+	pairs := 0
+	for _, path := range files {
+		for _, former := range files {
+			// Records of whereabouts are of second interfaces, which every CNI has; kube-ovn's pods are called as others.
+			if left := filepath.Base(former); systemOf(path) == systemOf(former) || strings.Contains(systemOf(path), "calico") && strings.Contains(systemOf(former), "calico") ||
+				left == "whereabouts-multus.json" || left == "kube-ovn.json" {
+				continue
+			}
+			pairs++
+			var o Objects
+			left := slices.DeleteFunc(objectsOf(t, former), func(one string) bool { return isCore(one) || strings.Contains(one, `"networking.k8s.io/v1"`) })
+			for _, one := range slices.Concat(objectsOf(t, path), left, []string{
+				`{"kind": "Pod", "metadata": {"namespace": "x", "name": "a"}, "status": {"podIP": "198.18.0.1"}}`,
+				`{"kind": "Pod", "metadata": {"namespace": "x", "name": "b"}, "status": {"podIP": "198.18.0.1"}}`}) {
+				if err := o.Parse("f", []byte(one)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if r := Judge(&o); slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Law != LawDuplicate && f.Subject != "198.18.0.1" }) || !r.Broken() {
+				t.Errorf("%s after %s:\n%s", filepath.Base(path), filepath.Base(former), told(r, false))
+			}
+		}
+	}
+	if pairs < 100 {
+		t.Errorf("%d pairs", pairs)
+	}
+}
+
 // objectsOf are the objects of a file, and those of ipamd beside it.
 func objectsOf(t *testing.T, path string) (list []string) {
 	t.Helper()

@@ -19,7 +19,7 @@ func (j *judge) outside() {
 			j.Judged[LawOutside]++
 			return
 		}
-		if len(j.Objects.nodes) > 0 && p.node != "" && j.Objects.nodes[p.node] == nil {
+		if p.node == "" || len(j.Objects.nodes) > 0 && j.Objects.nodes[p.node] == nil {
 			return // it is lost, and told as such
 		}
 		if f.network != "" {
