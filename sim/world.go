@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -184,8 +185,10 @@ func (w *World) Now() time.Duration { return w.eng.Now() }
 // Close implements result.World.
 func (w *World) Close() error { return nil }
 
-// Evidence implements result.World: the simulator reports all evidence.
-func (w *World) Evidence() []fact.Evidence { return fact.AllEvidence() }
+// Evidence implements result.World: the simulator reports all evidence but what only real packets and a real disk show.
+func (w *World) Evidence() []fact.Evidence {
+	return slices.DeleteFunc(fact.AllEvidence(), func(e fact.Evidence) bool { return e == fact.Pings || e == fact.Remains })
+}
 
 // Watch implements result.World. Pods that exist from the start are reported at once.
 func (w *World) Watch(fn func(fact.Fact) error) {
