@@ -65,11 +65,20 @@ func (c IPAM) IP6() bool {
 // Management is the k-th address, with its subnet's length, of a machine's Linux side on the network that its administrators use. 10.20/14 and
 // fd20::/16 are outside every default range of the plan.
 func (s *Scenario) Management(number uint32, k int) netip.Prefix {
+	a := netip.AddrFrom4([4]byte{10, byte(20 + k), byte(number >> 8), byte(number)})
 	if s.Config.IPAM.IP6() {
-		a := [16]byte{0xfd, 0x20, 3: byte(k), 12: byte(number >> 24), 13: byte(number >> 16), 14: byte(number >> 8), 15: byte(number)}
-		return netip.PrefixFrom(netip.AddrFrom16(a), 64)
+		a = netip.AddrFrom16([16]byte{0xfd, 0x20, 3: byte(k), 12: byte(number >> 24), 13: byte(number >> 16), 14: byte(number >> 8), 15: byte(number)})
 	}
-	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(20 + k), byte(number >> 8), byte(number)}), 16)
+	return netip.PrefixFrom(a, ManagementNetwork(a).Bits())
+}
+
+// ManagementNetwork is the subnet in which a machine with this management address is.
+func ManagementNetwork(a netip.Addr) netip.Prefix {
+	bits := 16
+	if a.Is6() {
+		bits = 64
+	}
+	return netip.PrefixFrom(a, bits).Masked()
 }
 
 func rangeText(p netip.Prefix) string {

@@ -157,6 +157,9 @@ func (s *Scenario) checkServices() *InputError {
 		if field, message := svc.problem(); message != "" {
 			return s.wrongAt(path+"."+field, "%s", message)
 		}
+		if err := s.newHeld().checkServiceAddresses(path, s.Config.IPAM, svc); err != nil {
+			return err
+		}
 	}
 	return nil
 }

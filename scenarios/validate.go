@@ -149,6 +149,9 @@ func (s *Scenario) checkPlan() *InputError {
 // planError says why an address plan with so many nodes cannot work, at the field of section that is to blame.
 func (s *Scenario) planError(section string, ipam IPAM, nodes int) *InputError {
 	plan, err := ipam.Plan()
+	if err == nil {
+		err = rangeProblem(ipam)
+	}
 	if err != nil {
 		name, message := planField(err)
 		if _, given := s.at[strictyaml.Join(section, name)]; !given && name != "" {

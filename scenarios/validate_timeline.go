@@ -78,7 +78,7 @@ func (s *Scenario) everyNode() []string {
 
 // checkTimeline walks the timeline in order: times, nodes, and address plans after changes.
 func (s *Scenario) checkTimeline() *InputError {
-	r := s.newRoster()
+	r, h := s.newRoster(), s.newHeld()
 	ipam := s.Config.IPAM
 	last, lastItem := time.Duration(0), 0
 	for i, step := range s.Timeline {
@@ -117,6 +117,9 @@ func (s *Scenario) checkTimeline() *InputError {
 			if err := s.planError(path, static, len(r.present)); err != nil {
 				return err
 			}
+			if err := h.checkChangedPlan(path, a); err != nil {
+				return err
+			}
 		case AddRange:
 			if err := s.checkRange(path+".cidr", ipam, a.CIDR); err != nil {
 				return err
@@ -150,8 +153,27 @@ func (s *Scenario) checkTimeline() *InputError {
 			if !ipam.UseExternalIPAM {
 				return s.wrongAt(path+".do", "set-pod-cidr needs config.ipam.useExternalIPAM: otherwise Node objects do not decide pod ranges")
 			}
+			if err := h.checkPodCIDR(path, ipam, a); err != nil {
+				return err
+			}
+		case ChangeNodeAddress:
+			if err := h.checkNodeAddress(path, ipam, a, r.present, step.Optional); err != nil {
+				return err
+			}
+		case ChangeManagement:
+			if err := h.checkManagement(path, ipam, a, r.present, step.Optional); err != nil {
+				return err
+			}
+		case ChangeService:
+			if err := h.checkServiceAddresses(path, ipam, Service(a)); err != nil {
+				return err
+			}
+		}
+		if err := h.checkController(path, step.Action); err != nil && !step.Optional {
+			return err
 		}
 		r.apply(step.Action)
+		h.apply(step.Action)
 	}
 	return nil
 }

@@ -372,7 +372,7 @@ func (m *machine) setManagement(addrs []netip.Addr) {
 		}
 	}
 	for _, a := range addrs {
-		if err := m.host.Apply(vppwire.AddrAdd{Link: managementLink, Addr: netip.PrefixFrom(a, m.w.s.Management(m.number, 0).Bits())}); err != nil {
+		if err := m.host.Apply(vppwire.AddrAdd{Link: managementLink, Addr: netip.PrefixFrom(a, scenarios.ManagementNetwork(a).Bits())}); err != nil {
 			panic("sim: a free address cannot be added: " + err.Error())
 		}
 	}

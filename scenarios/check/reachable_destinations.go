@@ -135,7 +135,8 @@ func (d *destinations) addNode(n *fact.NodeState, i int32) {
 	}
 	d.list = append(d.list, destination{addr: n.HostLinux, home: i, kind: toHost})
 	for _, a := range n.Management {
-		if !d.ofPods(a) {
+		ours := a.Is6() == n.HostLinux.Is6() || n.Second != nil && a.Is6() == n.Second.HostLinux.Is6()
+		if ours && !d.ofPods(a) { // pods of a cluster of one family have no address to reach the other by
 			d.list = append(d.list, destination{addr: a, home: i, kind: toHost})
 		}
 	}
