@@ -75,8 +75,9 @@ func readCiliumNode(o *Objects, one kubectl.Object) error {
 	single := o.ciliumPool(name, from, spec)
 	used := o.ciliumUsed(name, from, status.IPAM.Used)
 	if used > 0 { // modes that write what is used write all of it
+		by := o.word(one.Kind + " " + name)
 		for _, p := range slices.Concat(ranges, blocks, single) {
-			o.now.covers = append(o.now.covers, cover{prefix: p, by: one.Kind + " " + name, source: from})
+			o.now.covers = append(o.now.covers, cover{prefix: p, by: by, source: from})
 		}
 	}
 	o.ciliumStranded(name, blocks, single, status)
@@ -94,6 +95,7 @@ func (o *Objects) ciliumPool(name string, from source, spec ciliumSpec) (single 
 
 // ciliumUsed takes what an agent says is used, and says how much that is.
 func (o *Objects) ciliumUsed(name string, from source, used map[string]ciliumOwned) (n int) {
+	by := o.word("CiliumNode " + name)
 	for _, text := range slices.Sorted(maps.Keys(used)) {
 		// After its own restart an agent writes what it found as "namespace/pod [restored]" (Cilium's restoration of
 		// endpoints).
@@ -110,7 +112,7 @@ func (o *Objects) ciliumUsed(name string, from source, used map[string]ciliumOwn
 				w = owner{what: "an owner without a name"}
 			}
 		}
-		o.use(record{addr: a, owner: w, by: "CiliumNode " + name, source: from})
+		o.use(record{addr: a, owner: w, by: by, source: from})
 		n++
 	}
 	return n

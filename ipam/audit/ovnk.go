@@ -23,7 +23,9 @@ type texts []string
 func (t *texts) UnmarshalJSON(raw []byte) error {
 	var one string
 	if json.Unmarshal(raw, &one) == nil {
-		*t = texts{one}
+		if *t = nil; one != "" { // null, and none yet
+			*t = texts{one}
+		}
 		return nil
 	}
 	return json.Unmarshal(raw, (*[]string)(t))
