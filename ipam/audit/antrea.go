@@ -52,7 +52,8 @@ func readAntreaPool(o *Objects, one kubectl.Object) error {
 		w := owner{kind: ofReserved}
 		switch {
 		case u.Owner.Pod != nil:
-			w = owner{kind: ofPod, namespace: o.word(u.Owner.Pod.Namespace), name: u.Owner.Pod.Name, kept: u.Owner.StatefulSet != nil}
+			w = owner{kind: ofPod, namespace: o.word(u.Owner.Pod.Namespace), name: u.Owner.Pod.Name,
+				kept: u.Owner.StatefulSet != nil}
 		case u.Owner.StatefulSet != nil:
 			w.what = "StatefulSet " + u.Owner.StatefulSet.Namespace + "/" + u.Owner.StatefulSet.Name
 		}

@@ -63,12 +63,16 @@ func (j *judge) choose() {
 		if s == podCIDRs {
 			continue
 		}
-		ofNodes := slices.ContainsFunc(j.ranges, func(r heldRange) bool { return r.source == s && j.Objects.nodes[r.node] != nil })
+		ofNodes := slices.ContainsFunc(j.ranges, func(r heldRange) bool {
+			return r.source == s &&
+				j.Objects.nodes[r.node] != nil
+		})
 		switch {
 		case counts[s] > 0, j.named.has(s), pods == 0, touched.has(s) && !j.used.has(podCIDRs), !some && ofNodes:
 			j.used.add(s)
 		}
-		elsewhere = elsewhere || counts[s] > 0 || j.used.has(s) && slices.ContainsFunc(j.ranges, func(r heldRange) bool { return r.source == s })
+		elsewhere = elsewhere || counts[s] > 0 || j.used.has(s) && slices.ContainsFunc(j.ranges,
+			func(r heldRange) bool { return r.source == s })
 	}
 	if !elsewhere && (pods == 0 || nowhere == 0 && !some) {
 		j.used.add(podCIDRs)
@@ -81,7 +85,8 @@ func (j *judge) choose() {
 		}
 	}
 	if nowhere > 0 && !j.used.has(podCIDRs) {
-		j.unknown(LawOutside, "%s with addresses that their nodes' pod CIDRs do not have, so %s has ranges of its own: %s", count(nowhere-own, "pod"), j.theirs(), j.toGet())
+		j.unknown(LawOutside, "%s with addresses that their nodes' pod CIDRs do not have, so %s has ranges of its own: "+
+			"%s", count(nowhere-own, "pod"), j.theirs(), j.toGet())
 	}
 	for i, c := range j.covers {
 		j.covered.add(c.prefix, i)
@@ -144,7 +149,8 @@ func (j *judge) at(f face, yield func(*record) bool) {
 		return
 	}
 	for i := first; i >= 0; i = j.next[i] {
-		if r := &j.records[i]; r.network == f.network || f.second && strings.HasPrefix(r.network, anyNetwork) || r.source == whereabouts {
+		if r := &j.records[i]; r.network == f.network || f.second && strings.HasPrefix(r.network, anyNetwork) ||
+			r.source == whereabouts {
 			if !yield(r) {
 				return
 			}
@@ -210,7 +216,8 @@ func (j *judge) tell() {
 		}
 		j.Systems = append(j.Systems, fmt.Sprintf("%s: %s%s", known[s].name, j.evidence[s], what))
 	}
-	if len(j.Systems) == 0 && j.used.has(podCIDRs) && slices.ContainsFunc(j.ranges, func(r heldRange) bool { return r.source == podCIDRs }) {
+	if len(j.Systems) == 0 && j.used.has(podCIDRs) && slices.ContainsFunc(j.ranges,
+		func(r heldRange) bool { return r.source == podCIDRs }) {
 		j.Systems = append(j.Systems, "nothing shows which CNI; pods have addresses of their nodes' pod CIDRs")
 	}
 	if !slices.ContainsFunc(j.records, func(r record) bool { return r.source != whereabouts && j.used.has(r.source) }) &&
@@ -233,7 +240,8 @@ func (j *judge) noRecords() {
 		case k.get != "" && slices.ContainsFunc(j.Unknown, func(u string) bool { return strings.Contains(u, k.get) }):
 			words[known[s].name+"'s records are not there: the same command gets them"] = true
 		case s == antrea && j.used.has(podCIDRs):
-			words["Antrea's host-local keeps the records of pod CIDRs in files of the nodes; of pools, "+k.get+" shows them"] = true
+			words["Antrea's host-local keeps the records of pod CIDRs in files of the nodes; of pools, "+k.get+" shows "+
+				"them"] = true
 		case k.kept != "" && k.get != "":
 			words[k.kept+": "+k.get+" shows them"] = true
 		case k.kept != "":

@@ -131,7 +131,8 @@ func (o *Objects) ciliumStranded(name string, blocks, single []netip.Prefix, sta
 		o.now.judged[LawStranded]++
 		beside := slices.DeleteFunc(slices.Clone(single), func(p netip.Prefix) bool { return in(blocks, p) })
 		if len(beside) > 0 {
-			told("%d addresses of spec.ipam.pool, such as %s, lie in no allocated CIDR: its agent gives them to no pod while pods wait", len(beside), beside[0].Addr())
+			told("%d addresses of spec.ipam.pool, such as %s, lie in no allocated CIDR: its agent gives them to no pod while "+
+				"pods wait", len(beside), beside[0].Addr())
 		}
 	}
 	known := slices.Concat(blocks, single)

@@ -11,6 +11,6 @@
 // CIDRs that no CNI uses are no errors, and what a former CNI left hides nothing. What cannot be judged is in
 // Report.Unknown with the command that gets what is missing; kinds that nobody knows are counted in Report.Unread.
 //
-// To know another CNI, give it a file beside calico.go, rows of core.go's readers, and a row of system.go. A law is one
+// To know another CNI, give it a file beside calico.go, rows of kinds.go's readers, and a row of system.go. A law is a
 // method of judge in the file that is about it, its constant in finding.go with why, and a story in testdata/stories.
 package audit

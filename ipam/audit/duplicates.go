@@ -105,7 +105,8 @@ func (j *judge) same(at place, all []*holder) {
 					severity = Warning
 				}
 			}
-			if at.network != "" && h.pod != nil && other.pod != nil && h.pod.node != other.pod.node && strings.Contains(at.network, "/") && j.attachments[at.network] == nil {
+			if at.network != "" && h.pod != nil && other.pod != nil && h.pod.node != other.pod.node &&
+				strings.Contains(at.network, "/") && j.attachments[at.network] == nil {
 				why += "; unless the network ends at each node: kubectl get network-attachment-definitions -A -o json shows it"
 			}
 			j.find(LawDuplicate, severity, at.addr, "%s%s", pair(other, h)+on(at.network), why)
@@ -135,7 +136,8 @@ func on(network string) string {
 // pair names two that have one address.
 func pair(a, b *holder) string {
 	if a.pod != nil && b.pod != nil {
-		return "pods " + a.pod.String() + " on " + orNone(a.pod.node) + " and " + b.pod.String() + " on " + orNone(b.pod.node) + " have it"
+		return "pods " + a.pod.String() + " on " + orNone(a.pod.node) + " and " + b.pod.String() + " on " +
+			"" + orNone(b.pod.node) + " have it"
 	}
 	return a.String() + " and " + b.String() + " have it"
 }
@@ -167,7 +169,8 @@ func (j *judge) ghost(h *holder) (why string, surely bool) {
 			return "", false
 		}
 		if h.pod.deleting {
-			return h.pod.String() + " is being deleted, and its node " + h.pod.node + " " + dead + ": the address was free to be given again", true
+			return h.pod.String() + " is being deleted, and its node " + h.pod.node + " " + dead + ": the address was free " +
+				"to be given again", true
 		}
 		return "node " + h.pod.node + " of " + h.pod.String() + " " + dead, j.Objects.nodes[h.pod.node] == nil
 	case h.node != nil:

@@ -17,7 +17,8 @@ func (j *judge) exhaustion() {
 		if len(wanted) > 0 && n.interfaces != "" {
 			j.Judged[LawExhaustion]++
 			if !wanted[n.interfaces] {
-				j.find(LawExhaustion, Warning, n.name, "it wants ENIConfig %s, which does not exist: it gets no interface for pods", n.interfaces)
+				j.find(LawExhaustion, Warning, n.name, "it wants ENIConfig %s, which does not exist: it gets no interface for pods",
+					n.interfaces)
 			}
 		}
 		ranges := slices.Clone(j.held[n.name])
@@ -26,7 +27,10 @@ func (j *judge) exhaustion() {
 			continue // it gets more when it needs more
 		}
 		slices.SortStableFunc(ranges, func(a, b heldRange) int { return a.prefix.Compare(b.prefix) })
-		ranges = slices.CompactFunc(ranges, func(a, b heldRange) bool { return a.prefix == b.prefix }) // two objects say the same
+		ranges = slices.CompactFunc(ranges, func(a,
+			b heldRange) bool {
+			return a.prefix == b.prefix
+		}) // two objects say the same
 		for family := range 2 {
 			room, last := 0, -1
 			for i, r := range ranges {

@@ -26,7 +26,8 @@ func (j *judge) families() {
 		for _, f := range p.faces {
 			if !f.second && f.network == "" {
 				have[familyOf(f.addr)]++
-				own := len(j.of4or6(p.node, f.addr)) > 0 && slices.ContainsFunc(j.held[p.node], func(r heldRange) bool { return r.prefix.Contains(f.addr) })
+				own := len(j.of4or6(p.node, f.addr)) > 0 && slices.ContainsFunc(j.held[p.node],
+					func(r heldRange) bool { return r.prefix.Contains(f.addr) })
 				granted = granted || !own
 			}
 			number++
@@ -35,7 +36,10 @@ func (j *judge) families() {
 			continue
 		}
 		for family, n := range have {
-			r := slices.IndexFunc(j.held[p.node], func(r heldRange) bool { return r.network == "" && familyOf(r.prefix.Addr()) == family })
+			r := slices.IndexFunc(j.held[p.node], func(r heldRange) bool {
+				return r.network == "" &&
+					familyOf(r.prefix.Addr()) == family
+			})
 			if r < 0 {
 				continue
 			}
@@ -46,15 +50,19 @@ func (j *judge) families() {
 			case !seen[family]:
 				silent[family]++
 			case other > 1:
-				j.find(LawFamily, Warning, p, "it has %d %s addresses and no %s address, and its node %s has %s: services and clients of that family do not reach it", other, names[1-family], names[family], p.node, j.held[p.node][r].prefix)
+				j.find(LawFamily, Warning, p, "it has %d %s addresses and no %s address, and its node %s has %s: services and "+
+					"clients of that family do not reach it", other, names[1-family], names[family], p.node,
+					j.held[p.node][r].prefix)
 			default:
-				j.find(LawFamily, Warning, p, "it has no %s address, and its node %s has %s: services and clients of that family do not reach it", names[family], p.node, j.held[p.node][r].prefix)
+				j.find(LawFamily, Warning, p, "it has no %s address, and its node %s has %s: services and clients of that "+
+					"family do not reach it", names[family], p.node, j.held[p.node][r].prefix)
 			}
 		}
 	}
 	for family, n := range silent {
 		if n > 0 {
-			j.unknown(LawFamily, "nodes have %s ranges, and none of %d pods an %s address: the CNI seems to be set up without", names[family], n, names[family])
+			j.unknown(LawFamily, "nodes have %s ranges, and none of %d pods an %s address: the CNI seems to be set up without",
+				names[family], n, names[family])
 		}
 	}
 }

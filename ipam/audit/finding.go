@@ -33,7 +33,8 @@ const (
 
 // Laws are all, in the order of findings.
 func Laws() []string {
-	return []string{LawDuplicate, LawRecord, LawTwice, LawOutside, LawOverlap, LawService, LawNodeRange, LawLeak, LawGone, LawNoNode,
+	return []string{LawDuplicate, LawRecord, LawTwice, LawOutside, LawOverlap, LawService, LawNodeRange, LawLeak,
+		LawGone, LawNoNode,
 		LawFamily, LawStranded, LawExhaustion}
 }
 

@@ -33,7 +33,8 @@ type judge struct {
 	// that may have pools shows nothing of them.
 	showing, booking systems
 	hiding           bool
-	// of finds ranges, pooled pools, covered covers, ofNode the ranges of a node, and booked the first record of each address, from which next leads on.
+	// of finds ranges, pooled pools, covered covers, ofNode the ranges of a node, and booked the first record of each
+	// address, from which next leads on.
 	of, pooled, covered index
 	ofNode              map[string][]int32
 	booked              map[netip.Addr]int32
@@ -75,14 +76,16 @@ func Judge(o *Objects) Report {
 	j.tell()
 	order := Laws()
 	slices.SortStableFunc(j.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(slices.Index(order, a.Law), slices.Index(order, b.Law)),
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(slices.Index(order, a.Law), slices.Index(order,
+			b.Law)),
 			compareSubjects(a.Subject, b.Subject), cmp.Compare(a.Text, b.Text))
 	})
 	return j.Report
 }
 
 func newJudge(o *Objects) *judge {
-	j := &judge{Objects: o, subnets: map[string]*subnet{}, attachments: map[string]*attachment{}, booked: map[netip.Addr]int32{}, ofNode: map[string][]int32{},
+	j := &judge{Objects: o, subnets: map[string]*subnet{}, attachments: map[string]*attachment{},
+		booked: map[netip.Addr]int32{}, ofNode: map[string][]int32{},
 		onNode: map[string]int{}, held: map[string][]heldRange{}, wrong: map[place]bool{}}
 	j.Judged = map[string]int{}
 	j.Nodes = len(o.nodes)
@@ -100,7 +103,8 @@ func compareSubjects(a, b string) int {
 }
 
 func (j *judge) find(law string, s Severity, subject any, format string, args ...any) {
-	j.Findings = append(j.Findings, Finding{Law: law, Severity: s, Subject: fmt.Sprint(subject), Text: fmt.Sprintf(format, args...)})
+	j.Findings = append(j.Findings, Finding{Law: law, Severity: s, Subject: fmt.Sprint(subject),
+		Text: fmt.Sprintf(format, args...)})
 }
 
 func (j *judge) unknown(law, format string, args ...any) {
@@ -203,7 +207,8 @@ func (j *judge) networks() {
 		j.each(func(p *part) {
 			if p.subnet != nil {
 				for _, r := range p.subnet.ranges {
-					j.covers = append(j.covers, cover{prefix: r, network: p.subnet.network, by: "subnet " + p.subnet.name, source: kubeOVN})
+					j.covers = append(j.covers, cover{prefix: r, network: p.subnet.network, by: "subnet " + p.subnet.name,
+						source: kubeOVN})
 				}
 			}
 		})

@@ -60,7 +60,8 @@ func readKubeOVNSubnet(o *Objects, one kubectl.Object) error {
 		}
 	}
 	for _, p := range s.ranges {
-		o.now.pools = append(o.now.pools, pool{by: "subnet " + s.name, source: kubeOVN, network: s.network, span: spanOf(p), own: true, except: except})
+		o.now.pools = append(o.now.pools, pool{by: "subnet " + s.name, source: kubeOVN, network: s.network,
+			span: spanOf(p), own: true, except: except})
 	}
 	o.now.subnet = s
 	return nil

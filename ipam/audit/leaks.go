@@ -113,7 +113,8 @@ func (j *judge) serviceRecords() {
 			case !claimed:
 				j.find(LawRecord, Error, a, "service %s has it, and no IPAddress says so: the next service gets it", s.podName)
 			case by != s.podName:
-				j.find(LawRecord, Error, a, "service %s has it, and its IPAddress is of service %s: it is given again when that one goes", s.podName, by)
+				j.find(LawRecord, Error, a, "service %s has it, and its IPAddress is of service %s: it is given again when that "+
+					"one goes", s.podName, by)
 			}
 		}
 	}
@@ -153,7 +154,8 @@ func (j *judge) handles() {
 		for b, n := range p.handle.blocks { //vppdrill:unordered findings are sorted
 			j.Judged[LawLeak]++
 			if have := counts[counted{strings.ToLower(p.handle.id), b}]; have < n {
-				j.find(LawLeak, Warning, b, "IPAMHandle %s counts %d of its addresses, and the block gives it %d: it stays after its pod", p.handle.id, n, have)
+				j.find(LawLeak, Warning, b, "IPAMHandle %s counts %d of its addresses, and the block gives it %d: it stays "+
+					"after its pod", p.handle.id, n, have)
 			}
 		}
 	})
@@ -180,7 +182,8 @@ func (j *judge) lost() {
 			if addrs := p.addrs(); len(addrs) > 0 {
 				subject = addrs[0].String()
 			}
-			j.find(LawNoNode, Warning, subject, "pod %s has it on node %s, which does not exist: nothing runs it, and the address may be given again", p, p.node)
+			j.find(LawNoNode, Warning, subject, "pod %s has it on node %s, which does not exist: nothing runs it, and the "+
+				"address may be given again", p, p.node)
 		}
 	}
 }

@@ -33,7 +33,8 @@ func readNodeID(o *Objects, one kubectl.Object) error {
 	}
 	cidrs, err := kubectl.Prefixes(record.PodNetworks)
 	for _, p := range cidrs {
-		o.hold(heldRange{node: record.Name, prefix: p, by: "node record " + spec.Key, source: vppdrill, whole: true, kept: keptHostLocal})
+		o.hold(heldRange{node: record.Name, prefix: p, by: "node record " + spec.Key, source: vppdrill, whole: true,
+			kept: keptHostLocal})
 	}
 	return err
 }

@@ -143,7 +143,8 @@ func (o *Objects) hold(r heldRange) { o.now.ranges = append(o.now.ranges, r) }
 
 // Use says that a record gives an address to a pod.
 func (o *Objects) Use(a netip.Addr, namespace, pod, node, by string) {
-	o.use(record{addr: a, owner: owner{kind: ofPod, namespace: namespace, name: pod, node: node}, by: by, source: fromReaders})
+	o.use(record{addr: a, owner: owner{kind: ofPod, namespace: namespace, name: pod, node: node}, by: by,
+		source: fromReaders})
 }
 
 func (o *Objects) use(r record) { o.now.records = append(o.now.records, r) }

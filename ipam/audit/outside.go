@@ -41,11 +41,15 @@ func (j *judge) outside() {
 			without[p.node] = true
 		}
 	})
-	if len(without) > 0 && !slices.ContainsFunc(j.Unknown, func(u string) bool { return strings.HasPrefix(u, LawOutside) }) {
+	if len(without) > 0 && !slices.ContainsFunc(j.Unknown, func(u string) bool {
+		return strings.HasPrefix(u,
+			LawOutside)
+	}) {
 		j.unknown(LawOutside, "nothing says which ranges %s: %s", have(len(without)), j.toGet())
 	}
 	if hidden > 0 {
-		j.unknown(LawOutside, "%s with addresses that no range has, so %s may have pools of its own: %s", count(hidden, "pod"), j.theirs(), j.toGet())
+		j.unknown(LawOutside, "%s with addresses that no range has, so %s may have pools of its own: %s", count(hidden,
+			"pod"), j.theirs(), j.toGet())
 	}
 	j.hosts()
 }
@@ -85,7 +89,8 @@ func (j *judge) outsideOfSubnets(p *pod, f face) {
 	}
 	slices.SortFunc(list, netip.Prefix.Compare)
 	j.Judged[LawOutside]++
-	j.find(LawOutside, Error, f.addr, "pod %s has it, and the subnets of its network%s have %s", p, on(f.network), join(list))
+	j.find(LawOutside, Error, f.addr, "pod %s has it, and the subnets of its network%s have %s", p, on(f.network),
+		join(list))
 }
 
 // hosts are pods of the host's network with an address that their node does not have: it changed, and they keep the
@@ -100,7 +105,8 @@ func (j *judge) hosts() {
 		for _, a := range p.addrs() {
 			j.Judged[LawOutside]++
 			if !slices.Contains(n.internal, a) {
-				j.find(LawOutside, Warning, a, "pod %s of the host's network has it, and its node %s has %s: it has been restarted with another address, and the pod has not", p, n.name, join(n.internal))
+				j.find(LawOutside, Warning, a, "pod %s of the host's network has it, and its node %s has %s: it has been "+
+					"restarted with another address, and the pod has not", p, n.name, join(n.internal))
 			}
 		}
 	}

@@ -16,7 +16,8 @@ func (j *judge) inUse() []*heldRange {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *heldRange) int {
-		return cmp.Or(cmp.Compare(a.network, b.network), a.prefix.Addr().Compare(b.prefix.Addr()), cmp.Compare(a.prefix.Bits(), b.prefix.Bits()),
+		return cmp.Or(cmp.Compare(a.network, b.network), a.prefix.Addr().Compare(b.prefix.Addr()),
+			cmp.Compare(a.prefix.Bits(), b.prefix.Bits()),
 			cmp.Compare(a.node, b.node), cmp.Compare(a.by, b.by))
 	})
 	return list
@@ -27,7 +28,10 @@ func (j *judge) overlaps() {
 	var open []*heldRange // those that reach as far as here: prefixes lie within each other or apart
 	for _, r := range j.inUse() {
 		j.Judged[LawOverlap]++
-		open = slices.DeleteFunc(open, func(o *heldRange) bool { return o.network != r.network || !o.prefix.Overlaps(r.prefix) })
+		open = slices.DeleteFunc(open, func(o *heldRange) bool {
+			return o.network != r.network ||
+				!o.prefix.Overlaps(r.prefix)
+		})
 		again := false
 		var other *heldRange // the first of another node that has it
 		others := 0
@@ -38,13 +42,15 @@ func (j *judge) overlaps() {
 					other = o
 				}
 			case o.by == r.by && o.prefix != r.prefix:
-				j.find(LawOverlap, Error, r.prefix, "node %s has it (%s), and %s around it (%s): both give %s", r.node, r.by, o.prefix, o.by, spanOf(r.prefix))
+				j.find(LawOverlap, Error, r.prefix, "node %s has it (%s), and %s around it (%s): both give %s", r.node, r.by,
+					o.prefix, o.by, spanOf(r.prefix))
 			case o.by == r.by:
 				again = true
 			}
 		}
 		if other != nil && !again {
-			j.find(LawOverlap, Error, r.prefix, "node %s has it (%s), and node %s has %s (%s)%s", r.node, r.by, other.node, other.prefix, other.by, more(others-1, ", as well as"))
+			j.find(LawOverlap, Error, r.prefix, "node %s has it (%s), and node %s has %s (%s)%s", r.node, r.by, other.node,
+				other.prefix, other.by, more(others-1, ", as well as"))
 		}
 		if again { // it is said by two objects, such as a block and who has affinity to it
 			continue
@@ -53,7 +59,8 @@ func (j *judge) overlaps() {
 		if len(j.Objects.nodes) > 0 {
 			j.Judged[LawGone]++
 			if j.Objects.nodes[r.node] == nil {
-				j.find(LawGone, Warning, r.prefix, "%s gives it to node %s, which does not exist: no other node gets it", r.by, r.node)
+				j.find(LawGone, Warning, r.prefix, "%s gives it to node %s, which does not exist: no other node gets it", r.by,
+					r.node)
 			}
 		}
 	}
@@ -91,7 +98,10 @@ func (j *judge) overlapsOfStores() {
 			list = append(list, c)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b cover) int { return cmp.Or(a.prefix.Compare(b.prefix), cmp.Compare(a.by, b.by)) })
+	slices.SortStableFunc(list, func(a, b cover) int {
+		return cmp.Or(a.prefix.Compare(b.prefix), cmp.Compare(a.by,
+			b.by))
+	})
 	for i, c := range list {
 		j.Judged[LawOverlap]++
 		if i > 0 && list[i-1].prefix.Overlaps(c.prefix) && list[i-1].by != c.by {
@@ -104,7 +114,8 @@ func (j *judge) overlapsOfStores() {
 func (j *judge) overlapsOfPools() {
 	list := slices.Clone(j.pools)
 	slices.SortStableFunc(list, func(a, b pool) int {
-		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.network, b.network), a.first.Compare(b.first), cmp.Compare(a.by, b.by))
+		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.network, b.network), a.first.Compare(b.first),
+			cmp.Compare(a.by, b.by))
 	})
 	for i, l := range list {
 		if !j.used.has(l.source) {
@@ -121,7 +132,8 @@ func (j *judge) overlapsOfPools() {
 				if o.last.Less(last) {
 					last = o.last
 				}
-				j.find(LawOverlap, Error, l.first, "%s and %s of %s%s both have %s: pods of both get these addresses", o.by, l.by, known[l.source].name, on(l.network), span{l.first, last})
+				j.find(LawOverlap, Error, l.first, "%s and %s of %s%s both have %s: pods of both get these addresses", o.by,
+					l.by, known[l.source].name, on(l.network), span{l.first, last})
 				break
 			}
 			if i-k > 64 { // pools that reach over as many others are told with those
@@ -142,7 +154,8 @@ func (j *judge) servicesOverlap() {
 			}
 			r, others := j.rangeWith(a)
 			if r != nil {
-				j.find(LawService, Error, a, "service %s has it, and it lies in %s of node %s%s: a pod gets it", s.podName, r.prefix, r.node, more(others, " and in ranges of"))
+				j.find(LawService, Error, a, "service %s has it, and it lies in %s of node %s%s: a pod gets it", s.podName,
+					r.prefix, r.node, more(others, " and in ranges of"))
 			} else if l := j.poolWith(span{a, a}); l != nil {
 				j.find(LawService, Error, a, "service %s has it, and it lies in %s: a pod gets it", s.podName, l.by)
 			}
@@ -150,7 +163,8 @@ func (j *judge) servicesOverlap() {
 		for _, c := range s.cidrs {
 			j.Judged[LawService]++
 			if l := j.poolWith(spanOf(c)); l != nil {
-				j.find(LawService, Error, c, "service range %s overlaps %s, which has %s: pods and services get the same addresses", s.name, l.by, l.span)
+				j.find(LawService, Error, c, "service range %s overlaps %s, which has %s: pods and services get the same "+
+					"addresses", s.name, l.by, l.span)
 				continue
 			}
 			told := 0
@@ -177,7 +191,10 @@ func (j *judge) each4(ranges []*heldRange, c netip.Prefix, take func(*heldRange)
 		}
 		return true
 	})
-	from, _ := slices.BinarySearchFunc(ranges, c.Addr(), func(r *heldRange, a netip.Addr) int { return r.prefix.Addr().Compare(a) })
+	from, _ := slices.BinarySearchFunc(ranges, c.Addr(), func(r *heldRange,
+		a netip.Addr) int {
+		return r.prefix.Addr().Compare(a)
+	})
 	for _, r := range ranges[from:] {
 		if !c.Contains(r.prefix.Addr()) {
 			break
@@ -200,7 +217,8 @@ func (j *judge) podsWithin(s service, c netip.Prefix) {
 		}
 	})
 	if n > 0 {
-		j.find(LawService, Error, c, "service range %s has the addresses of %d pods, such as %s: a service that gets one takes it from the pod", s.name, n, one)
+		j.find(LawService, Error, c, "service range %s has the addresses of %d pods, such as %s: a service that gets one "+
+			"takes it from the pod", s.name, n, one)
 	}
 }
 
@@ -217,7 +235,8 @@ func (j *judge) poolWith(s span) *pool {
 // excepted reports whether no pod gets addresses of a span: a pool leaves them out, or a reservation does.
 func (j *judge) excepted(l *pool, s span) bool {
 	within := func(o span) bool { return o.has(s.first) && o.has(s.last) }
-	return slices.ContainsFunc(l.except, within) || slices.ContainsFunc(j.reserved, func(p netip.Prefix) bool { return within(spanOf(p)) })
+	return slices.ContainsFunc(l.except, within) || slices.ContainsFunc(j.reserved,
+		func(p netip.Prefix) bool { return within(spanOf(p)) })
 }
 
 // nodesOverlap are nodes' addresses that pods get as well.
@@ -229,7 +248,8 @@ func (j *judge) nodesOverlap() {
 			}
 			s := span{a, a}
 			if r, others := j.rangeWith(a); r != nil && !j.excepted(&pool{}, s) {
-				j.find(LawNodeRange, Error, a, "node %s has it, and it lies in %s of node %s%s: a pod gets it", n.name, r.prefix, r.node, more(others, " and in ranges of"))
+				j.find(LawNodeRange, Error, a, "node %s has it, and it lies in %s of node %s%s: a pod gets it", n.name,
+					r.prefix, r.node, more(others, " and in ranges of"))
 			} else if l := j.poolWith(s); l != nil {
 				j.find(LawNodeRange, Error, a, "node %s has it, and %s has it (%s): a pod gets it", n.name, l.by, l.span)
 			}

@@ -46,7 +46,8 @@ func (n *node) subnets(value string) error {
 			network = ""
 		}
 		for _, p := range list {
-			n.ranges = append(n.ranges, heldRange{node: n.name, prefix: p, network: network, by: "node subnet", source: ovnk, whole: true, kept: keptOVN})
+			n.ranges = append(n.ranges, heldRange{node: n.name, prefix: p, network: network, by: "node subnet", source: ovnk,
+				whole: true, kept: keptOVN})
 		}
 	}
 	return nil

@@ -80,15 +80,18 @@ func (j *judge) unbooked(number int, p *pod, f face) {
 		c := &j.covers[i]
 		unsure := c.unsure && (f.second || j.explained[number] == 0)
 		others := j.explained[number] &^ (1 << c.source)
-		if c.network != f.network && !unsure || !j.used.has(c.source) || others&j.used != 0 && !j.named.has(c.source) || c.unsure && !unsure {
+		if c.network != f.network && !unsure || !j.used.has(c.source) || others&j.used != 0 && !j.named.has(c.source) ||
+			c.unsure && !unsure {
 			return true
 		}
 		j.Judged[LawRecord]++
 		j.wrong[place{f.network, f.addr}] = true
 		if c.unsure {
-			j.find(LawRecord, Warning, f.addr, "pod %s on %s has it%s, and %s calls it free: the next pod gets it, unless the network's range excludes it", p, orNone(p.node), on(f.network), c.by)
+			j.find(LawRecord, Warning, f.addr, "pod %s on %s has it%s, and %s calls it free: the next pod gets it, unless "+
+				"the network's range excludes it", p, orNone(p.node), on(f.network), c.by)
 		} else {
-			j.find(LawRecord, Error, f.addr, "pod %s on %s has it, and it lies in %s, which calls it free: the next pod gets it", p, orNone(p.node), c.by)
+			j.find(LawRecord, Error, f.addr, "pod %s on %s has it, and it lies in %s, which calls it free: the next pod gets it",
+				p, orNone(p.node), c.by)
 		}
 		return false
 	})
@@ -111,7 +114,8 @@ func (j *judge) unbookedOwn(n *node, own ownAddr) {
 	}
 	if wrong != nil {
 		j.Judged[LawRecord]++
-		j.find(LawRecord, Error, own.addr, "the %s of node %s has it, and %s gives it to %s: both answer for it", own.what, n.name, wrong.by, wrong.owner)
+		j.find(LawRecord, Error, own.addr, "the %s of node %s has it, and %s gives it to %s: both answer for it",
+			own.what, n.name, wrong.by, wrong.owner)
 		return
 	}
 	j.covered.containing(own.addr, func(i int) bool {
@@ -120,7 +124,8 @@ func (j *judge) unbookedOwn(n *node, own ownAddr) {
 			return true
 		}
 		j.Judged[LawRecord]++
-		j.find(LawRecord, Error, own.addr, "the %s of node %s has it, and it lies in %s, which calls it free: the next pod gets it", own.what, n.name, c.by)
+		j.find(LawRecord, Error, own.addr, "the %s of node %s has it, and it lies in %s, which calls it free: the next "+
+			"pod gets it", own.what, n.name, c.by)
 		return false
 	})
 }
@@ -149,7 +154,10 @@ func (j *judge) bookedTwice() {
 				all = append(all, r)
 			}
 		}
-		slices.SortStableFunc(all, func(a, b *record) int { return cmp.Or(cmp.Compare(a.network, b.network), cmp.Compare(a.by, b.by)) })
+		slices.SortStableFunc(all, func(a, b *record) int {
+			return cmp.Or(cmp.Compare(a.network, b.network),
+				cmp.Compare(a.by, b.by))
+		})
 		for i := 1; i < len(all); i++ {
 			a, b := all[i-1], all[i]
 			if a.network != b.network || a.owner == b.owner || a.kind == ofOther || b.kind == ofOther {
@@ -161,7 +169,8 @@ func (j *judge) bookedTwice() {
 					severity, why = Warning, why+"; node "+r.node+" "+dead
 				}
 			}
-			j.find(LawTwice, severity, a.addr, "%s gives it to %s, and %s to %s: one of them loses it when the other goes%s", a.by, where(a.owner), b.by, where(b.owner), why)
+			j.find(LawTwice, severity, a.addr, "%s gives it to %s, and %s to %s: one of them loses it when the other goes%s",
+				a.by, where(a.owner), b.by, where(b.owner), why)
 		}
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// Shape is where pods have their addresses from, by those objects of a cluster that count: what a CNI shows that is gone,
+// Shape is where pods have their addresses from, by those objects of a cluster that count: what a CNI shows that is
+// gone,
 // and pod CIDRs that nobody uses, do not.
 type Shape struct {
 	// System is who has the say, "Calico" for instance; empty when nothing shows it.

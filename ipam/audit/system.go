@@ -59,27 +59,41 @@ type system struct {
 // known are the systems, by source.
 var known = [sources]system{
 	podCIDRs: {name: "Kubernetes' pod CIDRs"},
-	calico: {name: "Calico", daemons: []string{"calico-node", "canal"}, keys: []string{"projectcalico.org/", "cni.projectcalico.org/"}, groups: []string{"crd.projectcalico.org"},
+	calico: {name: "Calico", daemons: []string{"calico-node", "canal"}, keys: []string{"projectcalico.org/",
+		"cni.projectcalico.org/"}, groups: []string{"crd.projectcalico.org"},
 		get: "kubectl get ipamblocks.crd.projectcalico.org,blockaffinities.crd.projectcalico.org,ipamhandles.crd.projectcalico.org,ippools.crd.projectcalico.org,ipreservations.crd.projectcalico.org -o json", own: true},
-	cilium: {name: "Cilium", daemons: []string{"cilium"}, keys: []string{"network.cilium.io/", "io.cilium.network."}, groups: []string{"cilium.io"},
-		get: "kubectl get ciliumnodes.cilium.io,ciliumpodippools.cilium.io -o json", shownKept: "Cilium's agents keep the addresses in use to themselves in this mode: no object shows them", own: true},
-	aws: {name: "AWS VPC CNI", daemons: []string{"aws-node"}, keys: []string{"vpc.amazonaws.com/pod-"}, groups: []string{"crd.k8s.amazonaws.com", "vpcresources.k8s.aws"},
-		get: "curl -s http://localhost:61679/v1/enis on each node", kept: "ipamd keeps its records on the nodes", own: true},
-	ovnk: {name: "OVN-Kubernetes", daemons: []string{"ovnkube-node", "ovnkube-db"}, keys: []string{"k8s.ovn.org/"}, groups: []string{"k8s.ovn.org"},
-		kept: "OVN-Kubernetes keeps its records in OVN's databases", own: true},
-	kubeOVN: {name: "kube-ovn", daemons: []string{"kube-ovn-cni", "ovs-ovn"}, keys: []string{"ovn.kubernetes.io/"}, groups: []string{"kubeovn.io"},
-		get: "kubectl get subnets.kubeovn.io,ips.kubeovn.io,vpcs.kubeovn.io -o json", own: true},
-	antrea: {name: "Antrea", daemons: []string{"antrea-agent"}, keys: []string{"node.antrea.io/", "ipam.antrea.io/"}, groups: []string{"crd.antrea.io"},
-		get: "kubectl get ippools.crd.antrea.io -o json", own: true},
-	flannel: {name: "flannel", daemons: []string{"kube-flannel-ds", "kube-flannel"}, keys: []string{"flannel.alpha.coreos.com/"},
+	cilium: {name: "Cilium", daemons: []string{"cilium"}, keys: []string{"network.cilium.io/", "io.cilium.network."},
+		groups:    []string{"cilium.io"},
+		get:       "kubectl get ciliumnodes.cilium.io,ciliumpodippools.cilium.io -o json",
+		shownKept: "Cilium's agents keep the addresses in use to themselves in this mode: no object shows them",
+		own:       true},
+	aws: {name: "AWS VPC CNI", daemons: []string{"aws-node"}, keys: []string{"vpc.amazonaws.com/pod-"},
+		groups: []string{"crd.k8s.amazonaws.com", "vpcresources.k8s.aws"},
+		get:    "curl -s http://localhost:61679/v1/enis on each node", kept: "ipamd keeps its records on the nodes", own: true},
+	ovnk: {name: "OVN-Kubernetes", daemons: []string{"ovnkube-node", "ovnkube-db"}, keys: []string{"k8s.ovn.org/"},
+		groups: []string{"k8s.ovn.org"},
+		kept:   "OVN-Kubernetes keeps its records in OVN's databases", own: true},
+	kubeOVN: {name: "kube-ovn", daemons: []string{"kube-ovn-cni", "ovs-ovn"}, keys: []string{"ovn.kubernetes.io/"},
+		groups: []string{"kubeovn.io"},
+		get:    "kubectl get subnets.kubeovn.io,ips.kubeovn.io,vpcs.kubeovn.io -o json", own: true},
+	antrea: {name: "Antrea", daemons: []string{"antrea-agent"}, keys: []string{"node.antrea.io/", "ipam.antrea.io/"},
+		groups: []string{"crd.antrea.io"},
+		get:    "kubectl get ippools.crd.antrea.io -o json", own: true},
+	flannel: {name: "flannel", daemons: []string{"kube-flannel-ds", "kube-flannel"},
+		keys: []string{"flannel.alpha.coreos.com/"},
 		kept: "flannel's host-local keeps its records in files of the nodes (/var/lib/cni/networks)"},
-	kindnet:    {name: "kindnet", daemons: []string{"kindnet"}, kept: "kindnet's host-local keeps its records in files of the nodes (/var/lib/cni/networks)"},
-	kubeRouter: {name: "kube-router", daemons: []string{"kube-router"}, kept: "kube-router's host-local keeps its records in files of the nodes (/var/lib/cni/networks)"},
-	weave:      {name: "Weave Net", daemons: []string{"weave-net"}, kept: "Weave Net keeps its records on the nodes", own: true},
-	azure:      {name: "Azure CNI", daemons: []string{"azure-cns", "azure-cni-networkmonitor"}, groups: []string{"acn.azure.com"}, kept: "Azure CNI keeps its records on the nodes", own: true},
+	kindnet: {name: "kindnet", daemons: []string{"kindnet"},
+		kept: "kindnet's host-local keeps its records in files of the nodes (/var/lib/cni/networks)"},
+	kubeRouter: {name: "kube-router", daemons: []string{"kube-router"},
+		kept: "kube-router's host-local keeps its records in files of the nodes (/var/lib/cni/networks)"},
+	weave: {name: "Weave Net", daemons: []string{"weave-net"}, kept: "Weave Net keeps its records on the nodes",
+		own: true},
+	azure: {name: "Azure CNI", daemons: []string{"azure-cns", "azure-cni-networkmonitor"},
+		groups: []string{"acn.azure.com"}, kept: "Azure CNI keeps its records on the nodes", own: true},
 	whereabouts: {name: "whereabouts", daemons: []string{"whereabouts"}, groups: []string{"whereabouts.cni.cncf.io"},
 		get: "kubectl get ippools.whereabouts.cni.cncf.io,overlappingrangeipreservations.whereabouts.cni.cncf.io -A -o json"},
-	vppdrill: {name: "vppdrill", daemons: []string{"vppdrill-agent"}, groups: []string{"vppdrill.github.io"}, get: "kubectl get nodeidrecords.vppdrill.github.io,poolnodes.vppdrill.github.io -o json",
+	vppdrill: {name: "vppdrill", daemons: []string{"vppdrill-agent"}, groups: []string{"vppdrill.github.io"},
+		get:       "kubectl get nodeidrecords.vppdrill.github.io,poolnodes.vppdrill.github.io -o json",
 		shownKept: "vppdrill's agents keep the addresses in use in their journals: no object shows them"},
 	fromReaders: {name: "further records"},
 }
@@ -150,7 +164,8 @@ func (e evidence) String() string {
 	for _, w := range []struct {
 		n    int
 		what string
-	}{{e.objects, "object"}, {e.daemons, "DaemonSet"}, {e.nodes, "node with its annotations"}, {e.pods, "pod of it or with its annotations"}} {
+	}{{e.objects, "object"}, {e.daemons, "DaemonSet"}, {e.nodes, "node with its annotations"}, {e.pods,
+		"pod of it or with its annotations"}} {
 		if w.n > 0 {
 			words = append(words, count(w.n, w.what))
 		}

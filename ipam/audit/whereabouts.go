@@ -79,7 +79,8 @@ func readWhereaboutsReservation(o *Objects, one kubectl.Object) error {
 			a, err = netip.ParseAddr(strings.ReplaceAll(text, "-", ":"))
 		}
 		if err == nil {
-			o.use(record{addr: a, network: anyNetwork + " " + strings.TrimSuffix(one.Metadata.Name, text), by: "whereabouts reservation " + one.Metadata.Name,
+			o.use(record{addr: a, network: anyNetwork + " " + strings.TrimSuffix(one.Metadata.Name, text),
+				by:     "whereabouts reservation " + one.Metadata.Name,
 				source: whereabouts, owner: owner{kind: ofPod, namespace: namespace, name: name, kept: spec.IPAMClaimRef != ""}})
 			return nil
 		}

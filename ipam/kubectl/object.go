@@ -68,7 +68,8 @@ type Error struct {
 
 // Error implements error.
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s:%d: want Kubernetes objects as JSON, as kubectl get -o json prints them: %s", e.Name, e.Line, e.Message)
+	return fmt.Sprintf("%s:%d: want Kubernetes objects as JSON, as kubectl get -o json prints them: %s", e.Name,
+		e.Line, e.Message)
 }
 
 // Decode reads a part of an object; a part that is not there leaves into as it is.

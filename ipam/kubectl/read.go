@@ -23,7 +23,8 @@ func Stream(name string, text io.Reader, take func(Object) error) error {
 	if r.next(); r.at == 0 {
 		switch {
 		case bytes.HasPrefix(r.buf, []byte{0xff, 0xfe}), bytes.HasPrefix(r.buf, []byte{0xfe, 0xff}):
-			return &Error{Name: name, Line: 1, Column: 1, Message: "it is UTF-16, as > of Windows PowerShell writes: want UTF-8: kubectl get ... -o json | Out-File -Encoding utf8 FILE"}
+			return &Error{Name: name, Line: 1, Column: 1, Message: "it is UTF-16, as > of Windows PowerShell writes: want " +
+				"UTF-8: kubectl get ... -o json | Out-File -Encoding utf8 FILE"}
 		case bytes.HasPrefix(r.buf, []byte("\xef\xbb\xbf")): // a byte order mark, as Windows' programs write
 			r.at = 3
 		}

@@ -90,7 +90,8 @@ func (s *scanner) value() (raw []byte, begin int64, err error) {
 		case (c == '}' || c == ']') && depth > 0:
 			depth--
 			i++
-		case depth == 0 && (i > 0 || c == '}' || c == ']') && bytes.IndexByte([]byte(" \t\r\n,:}]"), c) >= 0: // a number or a word ends
+		case depth == 0 && (i > 0 || c == '}' || c == ']') && bytes.IndexByte([]byte(" \t\r\n,:}]"),
+			c) >= 0: // a number or a word ends
 			return s.take(i)
 		default:
 			i++

@@ -134,7 +134,8 @@ func (o *Object) quick(raw []byte) (ok bool) {
 			o.Spec = value
 		case "status":
 			o.Status = value
-		case "data", "binaryData", "rules", "subjects", "webhooks", "webhook", "roleRef", "subsets", "type", "provisioner": // of kinds that say nothing here
+		case "data", "binaryData", "rules", "subjects", "webhooks", "webhook", "roleRef", "subsets", "type",
+			"provisioner": // of kinds that say nothing here
 		default:
 			return false
 		}

@@ -26,12 +26,16 @@ var auditNeeded = []string{"/api/v1/nodes", "/api/v1/pods", "/api/v1/services"}
 // auditMore are what it reads where the server has it: who gives the addresses, and its records. Of those that servers
 // have in two versions, what comes later replaces what came before.
 var auditMore = []string{"/apis/apps/v1/daemonsets",
-	"/apis/networking.k8s.io/v1/servicecidrs", "/apis/networking.k8s.io/v1/ipaddresses", "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions",
-	calicoPath + "ipamblocks", calicoPath + "blockaffinities", calicoPath + "ipamhandles", calicoPath + "ippools", calicoPath + "ipreservations",
-	calicoNewPath + "ipamblocks", calicoNewPath + "blockaffinities", calicoNewPath + "ipamhandles", calicoNewPath + "ippools", calicoNewPath + "ipreservations",
+	"/apis/networking.k8s.io/v1/servicecidrs", "/apis/networking.k8s.io/v1/ipaddresses",
+	"/apis/k8s.cni.cncf.io/v1/network-attachment-definitions",
+	calicoPath + "ipamblocks", calicoPath + "blockaffinities", calicoPath + "ipamhandles", calicoPath + "ippools",
+	calicoPath + "ipreservations",
+	calicoNewPath + "ipamblocks", calicoNewPath + "blockaffinities", calicoNewPath + "ipamhandles",
+	calicoNewPath + "ippools", calicoNewPath + "ipreservations",
 	"/apis/cilium.io/v2/ciliumnodes", "/apis/cilium.io/v2alpha1/ciliumpodippools", "/apis/cilium.io/v2/ciliumpodippools",
 	"/apis/crd.k8s.amazonaws.com/v1alpha1/eniconfigs", "/apis/vpcresources.k8s.aws/v1alpha1/cninodes",
-	"/apis/whereabouts.cni.cncf.io/v1alpha1/ippools", "/apis/whereabouts.cni.cncf.io/v1alpha1/overlappingrangeipreservations",
+	"/apis/whereabouts.cni.cncf.io/v1alpha1/ippools",
+	"/apis/whereabouts.cni.cncf.io/v1alpha1/overlappingrangeipreservations",
 	"/apis/kubeovn.io/v1/vpcs", "/apis/kubeovn.io/v1/subnets", "/apis/kubeovn.io/v1/ips",
 	"/apis/crd.antrea.io/v1alpha2/ippools", "/apis/crd.antrea.io/v1beta1/ippools",
 	kube.PoolNodesPath, kube.RecordsPath}
@@ -60,8 +64,9 @@ them: Calico, Cilium, AWS VPC CNI, Antrea, kube-ovn, OVN-Kubernetes, whereabouts
   - pods without an address of a family that their node has, nodes that have fewer addresses than they take pods
 
 What cannot be judged is told with the command that gets what is missing, and objects that say nothing of addresses are
-counted by kind. audit changes nothing. With files it asks no server: they hold what kubectl get -o json prints of the same
-objects, in any order, or what ipamd of the AWS VPC CNI answers on a node. Of an object that comes twice the last one counts.
+counted by kind. audit changes nothing. With files it asks no server: they hold what kubectl get -o json prints of the
+same objects, in any order, or what ipamd of the AWS VPC CNI answers on a node. Of an object that comes twice the last
+one counts.
 
 Exit codes: 0 no errors, 1 errors found, 2 bad usage or input, 3 the server does not answer or shows too little.`,
 		Example: `  vppdrill audit --kubeconfig ~/.kube/config
@@ -175,7 +180,8 @@ func readObjects(ctx context.Context, c *kube.Connection, o *audit.Objects) (lef
 		err := c.List(ctx, path, func(page []byte) error { return o.Parse(path, page) })
 		switch {
 		case errors.Is(err, kube.ErrForbidden):
-			return nil, cli.CannotRun(fmt.Errorf("audit: %w: with enough rights run kubectl get nodes,pods,services -A -o json > cluster.json, then vppdrill audit cluster.json", err))
+			return nil, cli.CannotRun(fmt.Errorf("audit: %w: with enough rights run kubectl get nodes,pods,services -A -o "+
+				"json > cluster.json, then vppdrill audit cluster.json", err))
 		case err != nil:
 			return nil, cli.CannotRun(fmt.Errorf("audit: %w", err))
 		}
@@ -216,7 +222,8 @@ func printAudit(out io.Writer, format cli.Format, r audit.Report) error {
 		for _, n := range r.Judged { // in any order: it is a sum
 			judged += n
 		}
-		fmt.Fprintf(out, "%d nodes, %d pods with addresses of their own, %d things looked at by %d of %d laws, %d findings\n", r.Nodes, r.Pods, judged,
+		fmt.Fprintf(out, "%d nodes, %d pods with addresses of their own, %d things looked at by %d of %d laws, %d findings\n",
+			r.Nodes, r.Pods, judged,
 			len(audit.Laws())-len(idle(r)), len(audit.Laws()), len(r.Findings))
 	}
 	if r.Broken() {
