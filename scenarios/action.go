@@ -53,7 +53,7 @@ var actionKinds = []actionKind{
 	{CreatePods{Count: 1}, "Creates pods on a node, or where the scheduler puts them."},
 	{DeletePods{}, "Deletes pods: some, all, or one by name."},
 	{ReplaceSandbox{Count: 1}, "The container runtime replaces pods' sandboxes: DEL for the old container, ADD for a new one."},
-	{LoseSandboxes{Count: 1}, "The container runtime forgets sandboxes: no DEL comes for them, a GC a minute later."},
+	{LoseSandboxes{Count: 1}, "The container runtime forgets sandboxes: no DEL comes for them, but a GC a minute later, unless it never sends one."},
 	{RepeatDel{Count: 1}, "The container runtime repeats DEL for sandboxes that are long gone."},
 	{CheckPods{}, "The container runtime sends CHECK for every pod of a node."},
 	{PollStatus{}, "The container runtime sends STATUS."},

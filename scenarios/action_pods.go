@@ -41,7 +41,18 @@ type LoseSandboxes struct {
 	Gone  bool    `yaml:"gone" doc:"Their pods' objects are gone as well."`
 	// SameID is how nerdctl and podman start a container again.
 	SameID bool `yaml:"sameID" doc:"The pods' new sandboxes have the IDs of the lost ones, and namespaces of their own."`
+	// GC is NoGarbage for runtimes such as containerd before 2.0: then what the agent has of pods that are gone is a leak, which books-agree tells.
+	GC Garbage `yaml:"gc" enum:"later,never" doc:"Whether the runtime sends GC afterwards; a minute later when absent."`
 }
+
+// Garbage is whether a runtime collects garbage.
+type Garbage string
+
+// The values of Garbage; the zero one is LaterGarbage.
+const (
+	LaterGarbage Garbage = "later"
+	NoGarbage    Garbage = "never"
+)
 
 // RepeatDel makes the container runtime send DEL again for Count sandboxes of Node that were deleted before.
 type RepeatDel struct {

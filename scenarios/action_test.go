@@ -20,6 +20,7 @@ var actionLines = []string{
 	"replace-sandbox node=node-2 count=2",
 	"replace-sandbox pod=default/web-0",
 	"lose-sandboxes node=any count=2 gone=true",
+	"lose-sandboxes node=node-1 gone=true gc=never",
 	"repeat-del node=all count=4",
 	"check-pods node=node-1",
 	"poll-status node=all",

@@ -48,6 +48,9 @@ var moves = []move{
 	{"lose sandboxes", 1, func(d drawer, _ *state) scenarios.Action {
 		lose := scenarios.LoseSandboxes{Node: scenarios.AnyNode, Count: 1 + d.c.Pick("sandboxes", 3), Gone: d.coin("pods gone", 2)}
 		lose.SameID = !lose.Gone && d.coin("same ID", 2)
+		if !lose.Gone && d.coin("no garbage collection", 3) { // with pods that are gone it would be a leak
+			lose.GC = scenarios.NoGarbage
+		}
 		return lose
 	}},
 	{"repeat del", 1, func(d drawer, _ *state) scenarios.Action {

@@ -30,7 +30,7 @@ func (p *Player) loseSandboxes(ctx context.Context, a scenarios.LoseSandboxes) e
 			left--
 			lost++
 		}
-		if left < a.Count {
+		if left < a.Count && a.GC != scenarios.NoGarbage {
 			p.owed[node]++
 			p.collectLater(context.WithoutCancel(ctx), node, garbageTime)
 		}

@@ -34,10 +34,14 @@ func TestFieldsCount(t *testing.T) {
 		"prevResult":                {{command: "ADD", value: `{"cniVersion": "1.1.0", "interfaces": [{"name": "cni0"}]}`}},
 		"runtimeConfig":             {{command: "ADD", value: `{"mac": "02:00:00:00:00:01"}`, refused: true}},
 		"cni.dev/valid-attachments": {{command: "GC", value: `[{"containerID": "c1", "ifname": "pod0"}]`}},
-		"agentSocket":               {{command: "ADD", value: `"/run/none/such.sock"`}, {command: "ADD", value: `"x"`, refused: true}},
-		"netnsDirs":                 {{command: "ADD", value: `["/none"]`}},
-		"timeout":                   {{command: "ADD", value: `"1s"`, agent: "silent"}, {command: "ADD", value: `"1h"`, refused: true}},
-		"agentWait":                 {{command: "ADD", value: `"10s"`, agent: "away"}, {command: "ADD", value: `"-1s"`, refused: true}},
+		"cni.dev/attachments": {
+			{command: "GC", value: `[{"containerID": "c1", "ifname": "pod0"}]`},
+			{command: "GC", value: `[{"containerID": "c2", "ifname": "pod0"}], "cni.dev/valid-attachments": []`, refused: true},
+		},
+		"agentSocket": {{command: "ADD", value: `"/run/none/such.sock"`}, {command: "ADD", value: `"x"`, refused: true}},
+		"netnsDirs":   {{command: "ADD", value: `["/none"]`}},
+		"timeout":     {{command: "ADD", value: `"1s"`, agent: "silent"}, {command: "ADD", value: `"1h"`, refused: true}},
+		"agentWait":   {{command: "ADD", value: `"10s"`, agent: "away"}, {command: "ADD", value: `"-1s"`, refused: true}},
 	}
 	for _, field := range cni.NetconfFields() {
 		if len(tries[field]) == 0 {

@@ -44,6 +44,8 @@ type Netconf struct {
 	RuntimeConfig map[string]json.RawMessage `json:"runtimeConfig,omitempty"`
 	// Valid names for GC the attachments that stay. Absent is not the same as none.
 	Valid json.RawMessage `json:"cni.dev/valid-attachments,omitempty"`
+	// Attachments is Valid under the name that specification 1.1.0 first had for it; libcni sends both.
+	Attachments json.RawMessage `json:"cni.dev/attachments,omitempty"`
 
 	// AgentSocket is the absolute path of the agent's unix socket; empty is DefaultSocket.
 	AgentSocket string `json:"agentSocket,omitempty"`
@@ -217,15 +219,54 @@ func near(a, b string) bool {
 	return row[len(b)] <= most
 }
 
+// The names of GC's list: the specification's, and the one that its text of 1.1.0 first had.
+const (
+	validField       = "cni.dev/valid-attachments"
+	attachmentsField = "cni.dev/attachments"
+)
+
 // valid lists the attachments that a GC leaves.
 func (c *Netconf) valid() ([]wire.Attachment, *failure) {
-	const field = "cni.dev/valid-attachments"
-	if c.Valid == nil {
-		// Without the list, everything would be removed.
-		return nil, failed(types.ErrInvalidNetworkConfig, "network configuration: %s is missing", field)
+	field, text := validField, c.Valid
+	if text == nil {
+		field, text = attachmentsField, c.Attachments
 	}
+	if text == nil {
+		// Without the list, everything would be removed.
+		return nil, failed(types.ErrInvalidNetworkConfig, "network configuration: %s is missing", validField)
+	}
+	list, f := attachments(field, text)
+	if f != nil || field == attachmentsField || c.Attachments == nil {
+		return list, f
+	}
+	other, f := attachments(attachmentsField, c.Attachments)
+	if f == nil && !sameAttachments(list, other) {
+		f = failed(types.ErrInvalidNetworkConfig, "network configuration: %s and %s name different attachments", validField, attachmentsField)
+	}
+	return list, f
+}
+
+// sameAttachments reports whether two lists name the same attachments, in any order.
+func sameAttachments(a, b []wire.Attachment) bool {
+	named := map[wire.Attachment]int{} // in which of the lists: 1, 2, or both
+	for _, x := range a {
+		named[x] |= 1
+	}
+	for _, x := range b {
+		named[x] |= 2
+	}
+	for _, in := range named { //vppdrill:unordered any of them decides
+		if in != 3 {
+			return false
+		}
+	}
+	return true
+}
+
+// attachments reads one of GC's lists.
+func attachments(field string, text json.RawMessage) ([]wire.Attachment, *failure) {
 	var list []types.GCAttachment
-	if err := json.Unmarshal(c.Valid, &list); err != nil {
+	if err := json.Unmarshal(text, &list); err != nil {
 		return nil, undecodable(field, err)
 	}
 	valid := make([]wire.Attachment, len(list))
