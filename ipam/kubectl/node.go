@@ -70,18 +70,7 @@ type Pod struct {
 }
 
 // Pod reads an object of kind Pod.
-func (o Object) Pod() (p Pod, err error) {
-	if o.valid && p.quick(o.Spec, o.Status) {
-		return p, nil
-	}
-	return o.slowPod()
-}
-
-// over reports whether a pod of a phase runs no more.
-func over(phase string) bool { return phase == "Succeeded" || phase == "Failed" }
-
-// slowPod is the twin that says what is wrong.
-func (o Object) slowPod() (Pod, error) {
+func (o Object) Pod() (Pod, error) {
 	var spec struct {
 		NodeName    string
 		HostNetwork bool
@@ -96,7 +85,7 @@ func (o Object) slowPod() (Pod, error) {
 	if err := Decode(o.Status, &status); err != nil {
 		return Pod{}, err
 	}
-	p := Pod{Node: spec.NodeName, HostNetwork: spec.HostNetwork, Over: over(status.Phase)}
+	p := Pod{Node: spec.NodeName, HostNetwork: spec.HostNetwork, Over: status.Phase == "Succeeded" || status.Phase == "Failed"}
 	for _, ip := range status.PodIPs {
 		p.Addrs = append(p.Addrs, Addrs(ip.IP)...)
 	}

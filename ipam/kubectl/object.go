@@ -26,8 +26,6 @@ type Object struct {
 	ENIs json.RawMessage `json:"ENIs"`
 
 	eventParts
-	// valid: Spec and Status are known to be valid JSON.
-	valid bool
 }
 
 // Group is the API group of the object: "" of Pods and Nodes.

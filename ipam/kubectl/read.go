@@ -235,14 +235,8 @@ func (r *reader) unexpected(c byte, where string) error {
 
 // decode reads an object that was put together of parts of the text.
 func (r *reader) decode(raw []byte, parts []part, into *Object) error {
-	if valid(raw) && into.quick(raw) {
-		into.valid = true
-		return nil
-	}
-	*into = Object{}
 	err := json.Unmarshal(raw, into)
 	if err == nil {
-		into.valid = true
 		return nil
 	}
 	var syntax *json.SyntaxError

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -105,27 +104,6 @@ func (endless) Read(p []byte) (int, error) {
 		p[i] = 'a'
 	}
 	return len(p), nil
-}
-
-// Goal: what is read quickly is what the slow twin reads. Method: pods as servers write them and odder ones, with each
-// field there, absent, null or of another kind.
-func TestPodOfTwin(t *testing.T) {
-	fields := func(list ...string) []string { return append(list, "") }
-	for _, node := range fields(`"nodeName": "n"`, `"nodeName": "n\u0020"`, `"nodeName": 3`, `"nodeName": null`) {
-		for _, host := range fields(`"hostNetwork": true`, `"hostNetwork": false`, `"hostNetwork": null`) {
-			for _, phase := range fields(`"phase": "Failed"`, `"phase": "Running"`) {
-				for _, ip := range fields(`"podIP": "10.0.0.1"`, `"podIP": ""`, `"podIP": []`) {
-					for _, ips := range fields(`"podIPs": [{"ip": "10.0.0.1"}, {"ip": "fd00::1"}]`, `"podIPs": []`, `"podIPs": null`, `"podIPs": [{"x": 1}]`, `"podIPs": {}`) {
-						part := func(list ...string) string {
-							return "{" + strings.Join(slices.DeleteFunc(list, func(s string) bool { return s == "" }), ", ") + "}"
-						}
-						text := `{"kind": "Pod", "metadata": {"name": "p"}, "spec": ` + part(node, host, `"containers": [{"name": "}"}]`) + `, "status": ` + part(phase, ip, ips) + `}`
-						kubectl.CompareTwins(t, text)
-					}
-				}
-			}
-		}
-	}
 }
 
 // Goal: an Event of either version says what it is about and when. Method: one of each, and one that repeats.
