@@ -163,7 +163,7 @@ timeline:
 	for _, c := range []struct{ name, script, want string }{
 		{"honest", "exec $REAL", "pass"},
 		{"forgets DEL", `[ $CNI_COMMAND = DEL ] && [ -e /var/lib/cni/warm ] && exit 0; [ $CNI_COMMAND = DEL ] && touch /var/lib/cni/warm; exec $REAL`, "nothing-stays"},
-		{"gives one address twice", `[ $CNI_COMMAND = ADD ] && rm -rf /var/lib/cni/networks; exec $REAL`, "one-owner"},
+		{"gives one address twice", `[ $CNI_COMMAND = ADD ] && { exec 9>/var/lib/cni/one; flock 9; rm -rf /var/lib/cni/networks; }; exec $REAL`, "one-owner"},
 		{"CHECK says yes", `[ $CNI_COMMAND = CHECK ] && exit 0; exec $REAL`, "check-tells"},
 		{"CHECK says no", `[ $CNI_COMMAND = CHECK ] && { echo '{"code": 11, "msg": "no"}'; exit 1; }; exec $REAL`, "check-tells"},
 		{"DEL of what is gone fails", `[ $CNI_COMMAND = DEL ] && [ -n "$CNI_NETNS" ] || { [ $CNI_COMMAND = DEL ] && exit 1; }; exec $REAL`, "same-answer"},
