@@ -22,7 +22,7 @@ var _ timeline.World = stage{}
 // directions of the fabric.
 var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites, timeline.OneWayFabric,
 	timeline.SlowFabric, timeline.ServerLink, timeline.NodeDaemons, timeline.CloudRanges, timeline.OtherVersions, timeline.ForgetfulRuntimes, timeline.OwnClocks,
-	timeline.PausedControllers, timeline.PluginPrograms}
+	timeline.PausedControllers, timeline.PluginPrograms, timeline.NodeFinalizers}
 
 // Heal implements result.World.
 func (w *World) Heal(ctx context.Context) error {

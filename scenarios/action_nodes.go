@@ -8,9 +8,11 @@ type AddNode struct {
 	Count int    `yaml:"count" min:"1" max:"5000" doc:"How many nodes join."`
 }
 
-// RemoveNode deletes the Node object; the machine and everything on it is gone.
+// RemoveNode deletes the Node object; the machine and everything on it is gone. With Finalizer the object has a deletionTimestamp first and
+// stays that long, as behind a finalizer of whoever owns the machine; machine and pods go on, and the node's pod CIDR is still its own.
 type RemoveNode struct {
-	Node NodeRef `yaml:"node" required:"true" doc:"The node."`
+	Node      NodeRef       `yaml:"node" required:"true" doc:"The node."`
+	Finalizer time.Duration `yaml:"finalizer" doc:"How long a finalizer keeps the deleted Node object, and machine and pods with it; not at all when absent."`
 }
 
 // CrashNode takes the power from a machine: pods and VPP's state are gone, what was synced to the disk stays. It starts

@@ -32,6 +32,7 @@ var actionLines = []string{
 	"add-node name=spare",
 	"add-node count=3",
 	"remove-node node=node-4",
+	"remove-node node=node-4 finalizer=10m",
 	"crash-node node=node-1 for=1m30s",
 	"crash-disk node=any",
 	"reboot-node node=node-1",

@@ -49,7 +49,8 @@ func (r *roster) apply(a Action) {
 			r.add(a.Name)
 		}
 	case RemoveNode:
-		if a.Node != AnyNode && a.Node != AllNodes {
+		// behind a finalizer it stays for a while, and later items may name it
+		if a.Finalizer == 0 && a.Node != AnyNode && a.Node != AllNodes {
 			r.remove(string(a.Node))
 		}
 	}

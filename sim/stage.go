@@ -146,6 +146,13 @@ func (st stage) Cordon(_ context.Context, name string, cordoned bool) error {
 	return nil
 }
 
+// DeleteNode implements timeline.Finalizers.
+func (st stage) DeleteNode(name string) {
+	st.api.WhenAvailable(func() {
+		_ = st.api.SetNode(name, "", func(n *cluster.Node) { n.Deleting = true }) // ErrNotFound: it has left
+	})
+}
+
 // Remove implements timeline.Machines.
 func (st stage) Remove(_ context.Context, name string) error {
 	m := st.machines[name]
@@ -248,4 +255,7 @@ func (st stage) SetManagement(_ context.Context, node string, addrs []netip.Addr
 	return err
 }
 
-var _ timeline.World = stage{}
+var (
+	_ timeline.World      = stage{}
+	_ timeline.Finalizers = stage{}
+)

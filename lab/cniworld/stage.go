@@ -33,7 +33,8 @@ var (
 var lacks = []timeline.Need{timeline.AgentAndVPP, timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites, timeline.OneWayFabric, timeline.SlowFabric,
 	timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.PausedControllers, timeline.NodeDaemons, timeline.CloudRanges,
 	timeline.DHCPServer, timeline.PausedPrograms, timeline.OtherVersions, timeline.ServiceFeed, timeline.WatchGaps, timeline.GivenAddresses, timeline.SlowServers,
-	timeline.OwnClocks, timeline.CutLinks, timeline.GivenMachines, timeline.ExternalPlugin, timeline.VhostNet}
+	timeline.OwnClocks, timeline.CutLinks, timeline.GivenMachines, timeline.ExternalPlugin, timeline.VhostNet,
+	timeline.NodeFinalizers}
 
 // Lacks implements timeline.World.
 func (st stage) Lacks() []timeline.Need { return lacks }

@@ -148,7 +148,11 @@ func drawNodes(d drawer, st *state) scenarios.Action {
 		return scenarios.AddNode{Count: 1}
 	}
 	st.nodes--
-	return scenarios.RemoveNode{Node: scenarios.AnyNode}
+	remove := scenarios.RemoveNode{Node: scenarios.AnyNode}
+	if d.coin("behind a finalizer", 4) {
+		remove.Finalizer = d.between("finalizer", time.Second, 2*time.Minute)
+	}
+	return remove
 }
 
 // drawChange changes one part of the address plan. Ranges are drawn so that each combination is a valid plan.

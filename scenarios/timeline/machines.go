@@ -112,12 +112,35 @@ func (p *Player) addNode(ctx context.Context, a scenarios.AddNode) error {
 }
 
 func (p *Player) removeNode(ctx context.Context, a scenarios.RemoveNode) error {
-	return p.each(a.Node, a.Verb(), present, func(node string) error { return p.remove(ctx, node) })
+	return p.each(a.Node, a.Verb(), present, func(node string) error {
+		if a.Finalizer == 0 {
+			return p.remove(ctx, node)
+		}
+		if slices.Contains(p.leaving, node) { // deleting again what is being deleted changes nothing
+			return nil
+		}
+		p.leaving = append(p.leaving, node)
+		p.world.(Finalizers).DeleteNode(node)
+		p.later(a.Finalizer, "finalizer of "+node, func() {
+			if slices.Contains(p.leaving, node) {
+				p.fail(p.remove(context.WithoutCancel(ctx), node))
+			}
+		})
+		return nil
+	})
+}
+
+func removeNodeNeed(a scenarios.RemoveNode) Need {
+	if a.Finalizer > 0 {
+		return NodeFinalizers
+	}
+	return Nothing
 }
 
 // remove takes a node away; whoever joins under its name later is not cordoned.
 func (p *Player) remove(ctx context.Context, node string) error {
 	delete(p.cordoned, node)
+	p.leaving = slices.DeleteFunc(p.leaving, func(n string) bool { return n == node })
 	return p.world.Remove(ctx, node)
 }
 

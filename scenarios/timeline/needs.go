@@ -45,6 +45,7 @@ const (
 	OwnClocks
 	OtherMaxPods
 	SeenRefusals
+	NodeFinalizers
 	AgentAndVPP
 	PluginPrograms
 	CutLinks
@@ -83,6 +84,7 @@ var needs = [...]string{
 	OwnClocks:         "all nodes have the clock of this machine",
 	OtherMaxPods:      "the kubelets here take 110 pods, some of the cluster's own among them",
 	SeenRefusals:      "why a pod waits is not seen here",
+	NodeFinalizers:    "nothing here keeps a deleted Node object behind a finalizer",
 	AgentAndVPP:       "it is about VPP or our agent, and --cni runs neither",
 	PluginPrograms:    "only --cni runs CNI plugins of its own, with their state on a disk",
 	CutLinks:          "links between nodes are not cut here",

@@ -39,7 +39,9 @@ type Player struct {
 	// cordoned nodes get no pods from the scheduler. heirs are what evicted pods were made again as.
 	cordoned map[string]bool
 	heirs    map[string]string
-	evicted  int
+	// leaving are nodes whose objects are deleted and stay behind finalizers.
+	leaving []string
+	evicted int
 	// paused counts what stands still of each node.
 	paused map[string]int
 	// services are those that there are.
@@ -88,7 +90,7 @@ var actions = []action{
 	on((*Player).loseState, PluginPrograms),
 
 	on((*Player).addNode),
-	on((*Player).removeNode),
+	onWhere((*Player).removeNode, removeNodeNeed),
 	on((*Player).crashNode),
 	on((*Player).crashDisk, UnsyncedWrites),
 	on((*Player).rebootNode),

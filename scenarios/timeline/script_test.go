@@ -130,6 +130,8 @@ func (w *script) Cordon(_ context.Context, name string, cordoned bool) error {
 	return nil
 }
 
+func (w *script) DeleteNode(name string) { w.say("  delete the object of %s behind a finalizer", name) }
+
 func (w *script) Remove(_ context.Context, name string) error {
 	w.say("  remove %s", name)
 	w.machines = slices.DeleteFunc(w.machines, func(m timeline.Machine) bool { return m.Name == name })

@@ -62,6 +62,12 @@ type Machines interface {
 	Remove(ctx context.Context, name string) error
 }
 
+// Finalizers is what worlds without the lack NodeFinalizers have beside the others.
+type Finalizers interface {
+	// DeleteNode gives a Node object a deletionTimestamp; a finalizer keeps it until Remove.
+	DeleteNode(name string)
+}
+
 // Program is one of those on a node.
 type Program uint8
 

@@ -103,6 +103,8 @@ type Node struct {
 	Ready bool
 	// Unschedulable is spec.unschedulable: the scheduler gives a cordoned node no pods.
 	Unschedulable bool
+	// Deleting is a set deletionTimestamp: a finalizer keeps the object.
+	Deleting bool
 
 	// seen is what AgentFeed delivers of this object, made once for all its watchers.
 	seen agent.Event

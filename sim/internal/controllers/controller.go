@@ -84,7 +84,7 @@ func kubeNodes(objects []cluster.Object) []nodeipam.KubeNode {
 }
 
 func kubeNode(n *cluster.Node) nodeipam.KubeNode {
-	k := nodeipam.KubeNode{Name: n.Name, UID: n.UID, ResourceVersion: strconv.FormatInt(n.ResourceVersion, 10), Labels: n.Labels}
+	k := nodeipam.KubeNode{Name: n.Name, UID: n.UID, ResourceVersion: strconv.FormatInt(n.ResourceVersion, 10), Labels: n.Labels, Deleting: n.Deleting}
 	for _, p := range n.PodCIDRs {
 		k.PodCIDRs = append(k.PodCIDRs, p.String())
 	}
