@@ -151,7 +151,12 @@ func (s *Scenario) checkPools(c IPAM, pods netip.Prefix, bits int) *InputError {
 		case len(p.IPv4) == 0:
 			return s.wrongAt(path, "has no range: give it ipv4")
 		case length > blockBitsMax:
-			return s.wrongAt(path+".maskSizeIPv4", "/%d is longer than /%d", length, blockBitsMax)
+			at := path + ".maskSizeIPv4"
+			if p.MaskSize == 0 {
+				at = path
+			}
+			return s.wrongAt(at, "/%d is longer than /%d: each block here has a gateway and a NAT loopback of its own in VPP, beside its first and "+
+				"its last address, so a pool of single addresses as Cilium's own datapath takes it has none for a pod", length, blockBitsMax)
 		}
 		names = append(names, p.Name)
 		for k, r := range p.IPv4 {
