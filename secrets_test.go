@@ -224,7 +224,7 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 		{"audit --kubeconfig mixed", 2}, {"audit --kubeconfig cluster.json", 2}, {"conformance cluster.json --out shown", 1}, {"conformance broken.json --out none", 2}, {"debug report shown", 1},
 		{"conformance --kubeconfig config --image i --rounds 1 --patience 0s --out judged", 1}, {"conformance --kubeconfig config --image i --rounds 1 --patience 0s --format json", 1},
 		{"conformance --kubeconfig refused --image i --out none", 3}, {"conformance --kubeconfig nobody --image i --out none", 3}, {"debug report judged", 1},
-		{"trace import kubernetes cluster.json -o none.yaml", 2}, {"trace import kubernetes nodes.json -o made.yaml --audit-log audit.log", 0}, {"trace import kubernetes broken.json -o none.yaml", 2}, {"run failing.yaml --out run --events all --shrink 0s", 1},
+		{"trace import kubernetes cluster.json -o none.yaml", 0}, {"trace import kubernetes nodes.json -o made.yaml --audit-log audit.log", 0}, {"trace import kubernetes broken.json -o none.yaml", 2}, {"run failing.yaml --out run --events all --shrink 0s", 1},
 		{"explore failing.yaml --seeds 1 --out explored", 1}, {"run config", 2}, {"ipam plan config", 2}, {"controller --cluster-cidr 10.0.0.0/16 --log-level debug --kubeconfig refused", 3}, {"experiment made.yaml --engine kubernetes --image i --seeds 1 --kubeconfig refused", -1},
 	} {
 		if strings.HasPrefix(c.line, "run failing") { // what was made of the cluster, with a bound that no cluster keeps

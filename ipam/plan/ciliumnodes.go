@@ -116,11 +116,12 @@ func (s CiliumNodes) served(d *Draft, c Cluster, row Row) error {
 	what := fmt.Sprintf("%s, %s", name, plurals(all, "address", "addresses"))
 	// What is ready on a node is for its pods. It is lost to those of other nodes, and the last node needs none.
 	ready := uint64(row.Available)
-	if row.Held > 0 && all > 0 {
-		d.Node(what, plus(all, ready)/uint64(row.Held), fmt.Sprintf("%s each, %d of them ready, which the last node does without", plurals(uint64(row.Held), "address", "addresses"), ready))
-	} else if all == 0 {
+	switch {
+	case all == 0:
 		d.Node(what, 0, "no address")
-	} else {
+	case row.Held > 0:
+		d.Node(what, plus(all, ready)/uint64(row.Held), fmt.Sprintf("%s each, %d of them ready, which the last node does without", plurals(uint64(row.Held), "address", "addresses"), ready))
+	default:
 		d.Node(what, countMax, "a node without pods has none")
 	}
 	switch {

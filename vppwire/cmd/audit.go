@@ -51,6 +51,7 @@ const auditTime = 2 * time.Minute
 func auditCommand() *cobra.Command {
 	var kubeconfig string
 	var format cli.Format
+	var watch watchFlags
 	c := &cobra.Command{
 		Use:   "audit --kubeconfig FILE | FILE…",
 		Short: "Find wrong pod addresses in a running cluster, whatever its CNI",
@@ -68,11 +69,22 @@ counted by kind. audit changes nothing. With files it asks no server: they hold 
 same objects, in any order, or what ipamd of the AWS VPC CNI answers on a node. Of an object that comes twice the last
 one counts.
 
-Exit codes: 0 no errors, 1 errors found, 2 bad usage or input, 3 the server does not answer or shows too little.`,
+--watch keeps looking, by lists and watches alone, and prints a line when a finding comes and when it goes. A finding
+comes when it has stood for 3 seconds, or 16 where it is about what Cilium's agents write. fixtures/kubernetes/audit runs
+it in a cluster, with an alert rule for its figures.
+
+Exit codes: 0 no errors, 1 errors found (with --watch: that stand at the end), 2 bad usage or input, 3 the server does not answer or shows too little.`,
 		Example: `  vppdrill audit --kubeconfig ~/.kube/config
   kubectl get nodes,pods,services,daemonsets -A -o json > cluster.json; vppdrill audit cluster.json
-  kubectl get ipamblocks.crd.projectcalico.org -o json | vppdrill audit cluster.json -`,
+  kubectl get ipamblocks.crd.projectcalico.org -o json | vppdrill audit cluster.json -
+  vppdrill audit --kubeconfig ~/.kube/config --watch --format json --metrics 127.0.0.1:9466`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if watch.on || watch.given(cmd) {
+				if err := watch.check(cmd, args); err != nil {
+					return err
+				}
+				return runWatch(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), kubeconfig, format, watch)
+			}
 			if (kubeconfig == "") == (len(args) == 0) {
 				return cli.Usagef("audit wants either --kubeconfig FILE or files; see vppdrill audit --help")
 			}
@@ -97,6 +109,7 @@ Exit codes: 0 no errors, 1 errors found, 2 bad usage or input, 3 the server does
 	}
 	c.Flags().StringVar(&kubeconfig, "kubeconfig", "", "`file` that names the cluster to read")
 	cli.AddFormat(c, &format)
+	watch.add(c)
 	return c
 }
 
@@ -133,22 +146,15 @@ func readFile(in io.Reader, name string, o *audit.Objects) error {
 	return o.Read(name, f)
 }
 
-// auditAgain is how long an audit waits before it looks again: pods, and records of them, are not read at one instant.
-// Cilium's agents write what is used every 15 seconds (its setting cilium-node-update-rate, 1.18).
-const (
-	auditAgain       = 3 * time.Second
-	auditAgainCilium = 16 * time.Second
-)
-
 // auditOf reads a cluster and judges it. What it finds counts if it finds the same a moment later.
 func auditOf(ctx context.Context, c *kube.Connection) (audit.Report, error) {
 	first, err := auditOnce(ctx, c)
 	if err != nil || len(first.Findings) == 0 {
 		return first, err
 	}
-	wait := auditAgain
-	if slices.ContainsFunc(first.Findings, func(f audit.Finding) bool { return strings.Contains(f.Text, "CiliumNode ") }) {
-		wait = auditAgainCilium
+	wait := time.Duration(0) // pods, and records of them, are not read at one instant
+	for _, f := range first.Findings {
+		wait = max(wait, audit.Settled(f))
 	}
 	select {
 	case <-ctx.Done():

@@ -41,6 +41,18 @@ func (c *Connection) List(ctx context.Context, path string, take func(page []byt
 	}
 }
 
+// Readable reports, as an error that says what mends it, that the server does not show what is at a path of the API.
+func (c *Connection) Readable(ctx context.Context, path string) error {
+	_, err := c.client.CoreV1().RESTClient().Get().AbsPath(path).Param("limit", "1").SetHeader("Accept", "application/json").Do(ctx).Raw()
+	switch {
+	case err == nil:
+		return nil
+	case statusCode(err) == http.StatusForbidden:
+		return fmt.Errorf("%s: %w", path, ErrForbidden)
+	}
+	return fmt.Errorf("%s: %w", path, c.Explain(err))
+}
+
 // continued is where a list's next page begins, empty where there is none.
 func continued(page []byte) string {
 	var list struct {

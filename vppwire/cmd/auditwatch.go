@@ -1,0 +1,271 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/spf13/cobra"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/vppdrill/vppdrill/ipam/audit"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+	"github.com/vppdrill/vppdrill/vppwire/host/rest"
+)
+
+// watchFlags are those of audit --watch.
+type watchFlags struct {
+	on      bool
+	lasts   time.Duration
+	metrics string
+	events  string
+}
+
+func (w *watchFlags) add(c *cobra.Command) {
+	f := c.Flags()
+	f.BoolVar(&w.on, "watch", false, "keep looking, and tell when findings come and go")
+	f.DurationVar(&w.lasts, "for", 0, "with --watch: how long; 0 until it is interrupted")
+	f.StringVar(&w.metrics, "metrics", "", "with --watch: `address` that serves /metrics to Prometheus")
+	f.StringVar(&w.events, "events", "", "with --watch: `namespace` that gets an event for each change; needs the right to create events there")
+}
+
+// given reports whether a flag is given that belongs to --watch.
+func (w *watchFlags) given(c *cobra.Command) bool {
+	return c.Flags().Changed("for") || c.Flags().Changed("metrics") || c.Flags().Changed("events")
+}
+
+func (w *watchFlags) check(c *cobra.Command, files []string) error {
+	switch {
+	case !w.on:
+		return cli.Usagef("audit: --for, --metrics and --events belong to --watch")
+	case len(files) > 0:
+		return cli.Usagef("audit: --watch looks at a cluster, and files do not change")
+	case w.lasts < 0:
+		return cli.Usagef("audit: --for %s is negative", w.lasts)
+	}
+	return nil
+}
+
+// How often a watch looks: after a change at once, but never for more than a fifth of the time, and without one each
+// watchIdle, as what is said of time itself can change.
+const (
+	watchLeast = 500 * time.Millisecond
+	watchShare = 5
+	watchIdle  = 5 * time.Minute
+)
+
+// watched is a watch under way.
+type watched struct {
+	mirror   *kube.Mirror
+	standing audit.Standing
+	report   audit.Report
+	figures  *watchFigures
+	tell     func(audit.Change)
+	// begun: the cluster was seen as a whole once.
+	begun func(audit.Report)
+	whole bool
+}
+
+// runWatch looks until its time is over or it is interrupted. kubeconfig may be empty in a pod.
+func runWatch(ctx context.Context, out, notes io.Writer, kubeconfig string, format cli.Format, f watchFlags) error {
+	log := slog.New(slog.NewTextHandler(notes, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	c, err := kube.Dial(kubeconfig, "vppdrill-audit", log)
+	if err != nil {
+		return cli.Usagef("audit: %w", err)
+	}
+	for _, path := range auditNeeded {
+		if err := c.Readable(ctx, path); err != nil {
+			return cli.CannotRun(fmt.Errorf("audit: %w", err))
+		}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	w := &watched{figures: newWatchFigures()}
+	var parts []part
+	if f.metrics != "" {
+		mux := http.NewServeMux()
+		mux.Handle("GET /metrics", promhttp.HandlerFor(w.figures.registry, promhttp.HandlerOpts{}))
+		// Figures alone, without a name of the cluster, so that Prometheus may ask from elsewhere.
+		l, err := net.Listen("tcp", f.metrics)
+		if err != nil {
+			return cli.CannotRun(fmt.Errorf("audit: --metrics: %w", err))
+		}
+		parts = append(parts, func(ctx context.Context) error { return rest.Serve(ctx, l, mux) })
+	}
+	record := func(audit.Change) {}
+	if f.events != "" {
+		record = eventOf(c.EventsIn(ctx, f.events))
+	}
+	w.tell = func(change audit.Change) {
+		w.figures.changed(change)
+		record(change)
+		if format == cli.JSON {
+			text, _ := json.Marshal(change) // it has nothing that could fail
+			fmt.Fprintln(out, string(text))
+			return
+		}
+		fmt.Fprintln(out, change)
+	}
+	w.begun = func(r audit.Report) {
+		if format != cli.JSON {
+			fmt.Fprintf(out, "%s watching %d nodes and %d pods with addresses of their own\n", time.Now().UTC().Format(time.RFC3339), r.Nodes, r.Pods)
+			for _, y := range r.Systems {
+				fmt.Fprintln(out, "addresses:", y)
+			}
+			for _, u := range r.Unknown {
+				fmt.Fprintln(out, "not judged:", u)
+			}
+		}
+	}
+	w.mirror = c.Mirror(ctx, append(append([]string(nil), auditNeeded...), auditMore...), trimmed)
+	if f.lasts > 0 {
+		var end context.CancelFunc
+		ctx, end = context.WithTimeout(ctx, f.lasts)
+		defer end()
+	}
+	if err := untilOneEnds(ctx, append(parts, w.run)...); err != nil {
+		return cli.CannotRun(fmt.Errorf("audit: %w", err))
+	}
+	if (audit.Report{Findings: w.standing.Told()}).Broken() {
+		return cli.Broken(nil)
+	}
+	return nil
+}
+
+// run looks after each change.
+func (w *watched) run(ctx context.Context) error {
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for {
+		select { // whatever has changed is looked at together
+		case <-ctx.Done():
+			return nil
+		case <-pause.C:
+		}
+		begun := time.Now()
+		if err := w.look(begun); err != nil {
+			return err
+		}
+		took := time.Since(begun)
+		least := max(watchLeast, took*(watchShare-1))
+		next := watchIdle
+		if at := w.standing.Next(); !at.IsZero() {
+			next = min(next, max(time.Until(at), 0))
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.mirror.Changed():
+		case <-time.After(next):
+			least = max(least-next, 0)
+		}
+		pause.Reset(least)
+	}
+}
+
+// look judges the cluster as it is now.
+func (w *watched) look(now time.Time) error {
+	var o audit.Objects
+	left, whole, err := w.mirror.Each(func(text []byte) error { return o.Parse("the API server's answer", text) })
+	if err != nil || !whole {
+		return err
+	}
+	r := audit.Judge(&o)
+	r.Unknown = append(r.Unknown, left...)
+	w.report = r
+	if !w.whole {
+		w.whole = true
+		w.begun(r)
+	}
+	for _, change := range w.standing.Look(now, r.Findings) {
+		w.tell(change)
+	}
+	w.figures.looked(r, w.standing.Told(), o.Len(), time.Since(now))
+	return nil
+}
+
+// trimmed takes from an object what no audit asks for, so that a watch of many keeps little.
+func trimmed(o *unstructured.Unstructured) {
+	if o.GetKind() != "Pod" {
+		return
+	}
+	for _, part := range []string{"containers", "initContainers", "ephemeralContainers", "volumes", "tolerations", "affinity"} {
+		unstructured.RemoveNestedField(o.Object, "spec", part)
+	}
+	for _, part := range []string{"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"} {
+		unstructured.RemoveNestedField(o.Object, "status", part)
+	}
+}
+
+// eventOf records a change as an event.
+func eventOf(record func(kind, reason, message string)) func(audit.Change) {
+	return func(c audit.Change) {
+		kind, reason := v1.EventTypeWarning, "AddressFindingCame"
+		if !c.Came {
+			kind, reason = v1.EventTypeNormal, "AddressFindingGone"
+		}
+		record(kind, reason, c.Finding.String())
+	}
+}
+
+// watchFigures are what Prometheus gets.
+type watchFigures struct {
+	registry *prometheus.Registry
+	standing *prometheus.GaugeVec
+	came     *prometheus.CounterVec
+	objects  prometheus.Gauge
+	unknown  prometheus.Gauge
+	last     prometheus.Gauge
+	took     prometheus.Histogram
+}
+
+func newWatchFigures() *watchFigures {
+	f := &watchFigures{
+		registry: prometheus.NewRegistry(),
+		standing: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "vppdrill_audit_findings", Help: "Findings that stand."}, []string{"law", "severity"}),
+		came:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "vppdrill_audit_findings_total", Help: "Findings that came."}, []string{"law", "severity"}),
+		objects:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "vppdrill_audit_objects", Help: "Objects that the last look was at."}),
+		unknown:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "vppdrill_audit_not_judged", Help: "Reasons for which something could not be judged."}),
+		last:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "vppdrill_audit_last_look_timestamp_seconds", Help: "When the last look ended."}),
+		took:     prometheus.NewHistogram(prometheus.HistogramOpts{Name: "vppdrill_audit_look_seconds", Help: "How long a look took.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 8)}),
+	}
+	f.registry.MustRegister(f.standing, f.came, f.objects, f.unknown, f.last, f.took)
+	for _, law := range audit.Laws() {
+		for _, s := range []audit.Severity{audit.Error, audit.Warning} {
+			f.standing.WithLabelValues(law, string(s)).Set(0)
+			f.came.WithLabelValues(law, string(s))
+		}
+	}
+	return f
+}
+
+func (f *watchFigures) changed(c audit.Change) {
+	if c.Came {
+		f.came.WithLabelValues(c.Law, string(c.Severity)).Inc()
+	}
+}
+
+func (f *watchFigures) looked(r audit.Report, standing []audit.Finding, objects int, took time.Duration) {
+	f.standing.Reset()
+	for _, law := range audit.Laws() {
+		for _, s := range []audit.Severity{audit.Error, audit.Warning} {
+			f.standing.WithLabelValues(law, string(s)).Set(0)
+		}
+	}
+	for _, x := range standing {
+		f.standing.WithLabelValues(x.Law, string(x.Severity)).Inc()
+	}
+	f.objects.Set(float64(objects))
+	f.unknown.Set(float64(len(r.Unknown)))
+	f.took.Observe(took.Seconds())
+	f.last.SetToCurrentTime()
+}

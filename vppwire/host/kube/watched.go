@@ -1,0 +1,152 @@
+package kube
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Mirror keeps what a cluster shows at some paths of its API, by lists and watches alone. Its methods may be called from
+// any goroutine.
+type Mirror struct {
+	c    *Connection
+	trim func(*unstructured.Unstructured)
+
+	mu    sync.Mutex
+	at    map[string]*mirrored // by path
+	order []string
+	// changed holds a token when something has changed since it was taken.
+	changed chan struct{}
+}
+
+// mirrored is one path.
+type mirrored struct {
+	objects map[string][]byte // by "namespace/name"
+	listed  bool
+	// left says why nothing of it is known, "" where something is or where the server has no such kind.
+	left string
+}
+
+// Mirror follows paths until ctx ends; a kind that the server does not have, or does not show, is asked for again each
+// minute. trim takes from each object what nobody will ask for; nil takes nothing.
+func (c *Connection) Mirror(ctx context.Context, paths []string, trim func(*unstructured.Unstructured)) *Mirror {
+	m := &Mirror{c: c, trim: trim, at: map[string]*mirrored{}, order: paths, changed: make(chan struct{}, 1)}
+	for _, path := range paths {
+		m.at[path] = &mirrored{objects: map[string][]byte{}}
+	}
+	for _, path := range paths {
+		go m.follow(ctx, path)
+	}
+	return m
+}
+
+// mirrorAgain is until a kind is asked for again that a server does not have or show.
+const mirrorAgain = time.Minute
+
+func (m *Mirror) follow(ctx context.Context, path string) {
+	kind := custom{m.c.client, path}
+	for ctx.Err() == nil {
+		_, err := kind.List(ctx, metav1.ListOptions{Limit: 1})
+		switch code := statusCode(err); {
+		case err == nil:
+			follow(logged(ctx, m.c.log), m.c.client, kind, "", new(unstructured.Unstructured), m.sink(path))
+			return
+		case code == http.StatusNotFound:
+			m.set(path, "")
+		case code == http.StatusForbidden:
+			m.set(path, path+": "+ErrForbidden.Error())
+		default:
+			m.set(path, path+": "+m.c.Explain(err).Error())
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(mirrorAgain):
+		}
+	}
+}
+
+// set says that nothing is known of a path, and why.
+func (m *Mirror) set(path, left string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at[path].listed, m.at[path].left = true, left
+	m.touch()
+}
+
+func (m *Mirror) touch() {
+	select {
+	case m.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (m *Mirror) sink(path string) sink[*unstructured.Unstructured] {
+	keep := func(into map[string][]byte, o *unstructured.Unstructured) {
+		o.SetManagedFields(nil)
+		if m.trim != nil {
+			m.trim(o)
+		}
+		if text, err := o.MarshalJSON(); err == nil { // it was read from JSON
+			into[o.GetNamespace()+"/"+o.GetName()] = text
+		}
+	}
+	return sink[*unstructured.Unstructured]{
+		listed: func(list []*unstructured.Unstructured) {
+			all := make(map[string][]byte, len(list))
+			for _, o := range list {
+				keep(all, o)
+			}
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.at[path].objects, m.at[path].listed, m.at[path].left = all, true, ""
+			m.touch()
+		},
+		put: func(o *unstructured.Unstructured, _ bool) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			keep(m.at[path].objects, o)
+			m.touch()
+		},
+		gone: func(o *unstructured.Unstructured) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			delete(m.at[path].objects, o.GetNamespace()+"/"+o.GetName())
+			m.touch()
+		},
+	}
+}
+
+// Changed receives when something has changed since it last did.
+func (m *Mirror) Changed() <-chan struct{} { return m.changed }
+
+// Each gives every object as JSON, path after path, in order of namespaces and names; left says of which paths nothing is known
+// and why. It reports whether each path was read once at least: before that the rest is not worth judging. Texts are
+// not changed afterwards and may be kept.
+func (m *Mirror) Each(take func(text []byte) error) (left []string, whole bool, err error) {
+	m.mu.Lock()
+	var texts [][]byte
+	whole = true
+	for _, path := range m.order {
+		x := m.at[path]
+		whole = whole && x.listed
+		if x.left != "" {
+			left = append(left, x.left)
+		}
+		for _, key := range slices.Sorted(maps.Keys(x.objects)) {
+			texts = append(texts, x.objects[key])
+		}
+	}
+	m.mu.Unlock()
+	for _, text := range texts {
+		if err := take(text); err != nil {
+			return left, whole, err
+		}
+	}
+	return left, whole, nil
+}
