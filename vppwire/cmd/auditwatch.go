@@ -7,17 +7,13 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
-	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/vppdrill/vppdrill/ipam/audit"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 )
@@ -68,7 +64,7 @@ type watched struct {
 	mirror   *kube.Mirror
 	standing audit.Standing
 	report   audit.Report
-	figures  *watchFigures
+	figures  *host.AuditMetrics
 	tell     func(audit.Change)
 	// begun: the cluster was seen as a whole once.
 	begun func(audit.Report)
@@ -89,24 +85,22 @@ func runWatch(ctx context.Context, out, notes io.Writer, kubeconfig string, form
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	w := &watched{figures: newWatchFigures()}
+	w := &watched{figures: host.NewAuditMetrics()}
 	var parts []part
 	if f.metrics != "" {
-		mux := http.NewServeMux()
-		mux.Handle("GET /metrics", promhttp.HandlerFor(w.figures.registry, promhttp.HandlerOpts{}))
 		// Figures alone, without a name of the cluster, so that Prometheus may ask from elsewhere.
 		l, err := net.Listen("tcp", f.metrics)
 		if err != nil {
 			return cli.CannotRun(fmt.Errorf("audit: --metrics: %w", err))
 		}
-		parts = append(parts, func(ctx context.Context) error { return rest.Serve(ctx, l, mux) })
+		parts = append(parts, func(ctx context.Context) error { return rest.Serve(ctx, l, rest.Figures(w.figures.Registry)) })
 	}
 	record := func(audit.Change) {}
 	if f.events != "" {
 		record = eventOf(c.EventsIn(ctx, f.events))
 	}
 	w.tell = func(change audit.Change) {
-		w.figures.changed(change)
+		w.figures.Changed(change)
 		record(change)
 		if format == cli.JSON {
 			text, _ := json.Marshal(change) // it has nothing that could fail
@@ -126,7 +120,7 @@ func runWatch(ctx context.Context, out, notes io.Writer, kubeconfig string, form
 			}
 		}
 	}
-	w.mirror = c.Mirror(ctx, append(append([]string(nil), auditNeeded...), auditMore...), trimmed)
+	w.mirror = c.Mirror(ctx, append(append([]string(nil), auditNeeded...), auditMore...))
 	if f.lasts > 0 {
 		var end context.CancelFunc
 		ctx, end = context.WithTimeout(ctx, f.lasts)
@@ -189,83 +183,17 @@ func (w *watched) look(now time.Time) error {
 	for _, change := range w.standing.Look(now, r.Findings) {
 		w.tell(change)
 	}
-	w.figures.looked(r, w.standing.Told(), o.Len(), time.Since(now))
+	w.figures.Looked(r, w.standing.Told(), o.Len(), time.Since(now))
 	return nil
 }
 
-// trimmed takes from an object what no audit asks for, so that a watch of many keeps little.
-func trimmed(o *unstructured.Unstructured) {
-	if o.GetKind() != "Pod" {
-		return
-	}
-	for _, part := range []string{"containers", "initContainers", "ephemeralContainers", "volumes", "tolerations", "affinity"} {
-		unstructured.RemoveNestedField(o.Object, "spec", part)
-	}
-	for _, part := range []string{"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"} {
-		unstructured.RemoveNestedField(o.Object, "status", part)
-	}
-}
-
 // eventOf records a change as an event.
-func eventOf(record func(kind, reason, message string)) func(audit.Change) {
+func eventOf(record func(warning bool, reason, message string)) func(audit.Change) {
 	return func(c audit.Change) {
-		kind, reason := v1.EventTypeWarning, "AddressFindingCame"
+		reason := "AddressFindingCame"
 		if !c.Came {
-			kind, reason = v1.EventTypeNormal, "AddressFindingGone"
+			reason = "AddressFindingGone"
 		}
-		record(kind, reason, c.Finding.String())
+		record(c.Came, reason, c.Finding.String())
 	}
-}
-
-// watchFigures are what Prometheus gets.
-type watchFigures struct {
-	registry *prometheus.Registry
-	standing *prometheus.GaugeVec
-	came     *prometheus.CounterVec
-	objects  prometheus.Gauge
-	unknown  prometheus.Gauge
-	last     prometheus.Gauge
-	took     prometheus.Histogram
-}
-
-func newWatchFigures() *watchFigures {
-	f := &watchFigures{
-		registry: prometheus.NewRegistry(),
-		standing: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "vppdrill_audit_findings", Help: "Findings that stand."}, []string{"law", "severity"}),
-		came:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "vppdrill_audit_findings_total", Help: "Findings that came."}, []string{"law", "severity"}),
-		objects:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "vppdrill_audit_objects", Help: "Objects that the last look was at."}),
-		unknown:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "vppdrill_audit_not_judged", Help: "Reasons for which something could not be judged."}),
-		last:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "vppdrill_audit_last_look_timestamp_seconds", Help: "When the last look ended."}),
-		took:     prometheus.NewHistogram(prometheus.HistogramOpts{Name: "vppdrill_audit_look_seconds", Help: "How long a look took.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 8)}),
-	}
-	f.registry.MustRegister(f.standing, f.came, f.objects, f.unknown, f.last, f.took)
-	for _, law := range audit.Laws() {
-		for _, s := range []audit.Severity{audit.Error, audit.Warning} {
-			f.standing.WithLabelValues(law, string(s)).Set(0)
-			f.came.WithLabelValues(law, string(s))
-		}
-	}
-	return f
-}
-
-func (f *watchFigures) changed(c audit.Change) {
-	if c.Came {
-		f.came.WithLabelValues(c.Law, string(c.Severity)).Inc()
-	}
-}
-
-func (f *watchFigures) looked(r audit.Report, standing []audit.Finding, objects int, took time.Duration) {
-	f.standing.Reset()
-	for _, law := range audit.Laws() {
-		for _, s := range []audit.Severity{audit.Error, audit.Warning} {
-			f.standing.WithLabelValues(law, string(s)).Set(0)
-		}
-	}
-	for _, x := range standing {
-		f.standing.WithLabelValues(x.Law, string(x.Severity)).Inc()
-	}
-	f.objects.Set(float64(objects))
-	f.unknown.Set(float64(len(r.Unknown)))
-	f.took.Observe(took.Seconds())
-	f.last.SetToCurrentTime()
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
 
@@ -143,7 +144,7 @@ func TestAuditManifest(t *testing.T) {
 	}
 	alerts, err := os.ReadFile("../../fixtures/kubernetes/audit/alerts.yaml")
 	must(t, err)
-	families, err := newWatchFigures().registry.Gather()
+	families, err := host.NewAuditMetrics().Registry.Gather()
 	must(t, err)
 	served := map[string]bool{}
 	for _, f := range families {

@@ -31,11 +31,17 @@ func (e *events) stop() { e.broadcaster.Shutdown() }
 
 // EventsIn returns what records events about a namespace, in it, until ctx ends. It does not block; what the server does
 // not take is lost.
-func (c *Connection) EventsIn(ctx context.Context, namespace string) func(kind, reason, message string) {
+func (c *Connection) EventsIn(ctx context.Context, namespace string) func(warning bool, reason, message string) {
 	e := newEvents(logged(ctx, c.log), c.client, v1.EventSource{Component: "vppdrill-audit"}, c.log)
 	context.AfterFunc(ctx, e.stop)
 	about := &v1.ObjectReference{APIVersion: "v1", Kind: "Namespace", Name: namespace, Namespace: namespace, UID: types.UID(namespace)}
-	return func(kind, reason, message string) { e.recorder.Event(about, kind, reason, message) }
+	return func(warning bool, reason, message string) {
+		kind := v1.EventTypeNormal
+		if warning {
+			kind = v1.EventTypeWarning
+		}
+		e.recorder.Event(about, kind, reason, message)
+	}
 }
 
 // record records an event about a node. What has no UID is no node but a range, which no object of the API stands for.

@@ -15,8 +15,7 @@ import (
 // Mirror keeps what a cluster shows at some paths of its API, by lists and watches alone. Its methods may be called from
 // any goroutine.
 type Mirror struct {
-	c    *Connection
-	trim func(*unstructured.Unstructured)
+	c *Connection
 
 	mu    sync.Mutex
 	at    map[string]*mirrored // by path
@@ -34,9 +33,9 @@ type mirrored struct {
 }
 
 // Mirror follows paths until ctx ends; a kind that the server does not have, or does not show, is asked for again each
-// minute. trim takes from each object what nobody will ask for; nil takes nothing.
-func (c *Connection) Mirror(ctx context.Context, paths []string, trim func(*unstructured.Unstructured)) *Mirror {
-	m := &Mirror{c: c, trim: trim, at: map[string]*mirrored{}, order: paths, changed: make(chan struct{}, 1)}
+// minute. Pods are kept without their containers and volumes.
+func (c *Connection) Mirror(ctx context.Context, paths []string) *Mirror {
+	m := &Mirror{c: c, at: map[string]*mirrored{}, order: paths, changed: make(chan struct{}, 1)}
 	for _, path := range paths {
 		m.at[path] = &mirrored{objects: map[string][]byte{}}
 	}
@@ -89,9 +88,7 @@ func (m *Mirror) touch() {
 func (m *Mirror) sink(path string) sink[*unstructured.Unstructured] {
 	keep := func(into map[string][]byte, o *unstructured.Unstructured) {
 		o.SetManagedFields(nil)
-		if m.trim != nil {
-			m.trim(o)
-		}
+		trim(o)
 		if text, err := o.MarshalJSON(); err == nil { // it was read from JSON
 			into[o.GetNamespace()+"/"+o.GetName()] = text
 		}
@@ -119,6 +116,19 @@ func (m *Mirror) sink(path string) sink[*unstructured.Unstructured] {
 			delete(m.at[path].objects, o.GetNamespace()+"/"+o.GetName())
 			m.touch()
 		},
+	}
+}
+
+// trim takes from an object what says nothing of addresses, so that a mirror of many keeps little.
+func trim(o *unstructured.Unstructured) {
+	if o.GetKind() != "Pod" {
+		return
+	}
+	for _, part := range []string{"containers", "initContainers", "ephemeralContainers", "volumes", "tolerations", "affinity"} {
+		unstructured.RemoveNestedField(o.Object, "spec", part)
+	}
+	for _, part := range []string{"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"} {
+		unstructured.RemoveNestedField(o.Object, "status", part)
 	}
 }
 

@@ -259,6 +259,13 @@ func listenUnix(path string) (net.Listener, error) {
 	return l, nil
 }
 
+// Figures shows what Prometheus asks for, and nothing else.
+func Figures(of prometheus.Gatherer) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(of, promhttp.HandlerOpts{}))
+	return mux
+}
+
 // Serve serves until ctx ends.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	server := &http.Server{Handler: h, ReadHeaderTimeout: askTime}
