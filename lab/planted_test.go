@@ -190,6 +190,8 @@ var notJudged = map[string]string{
 	"ranges-counted":    "controllers of labs are programs of their own, which do not tell how full they count their ranges",
 	"told-is-saved":     "agents of labs do not tell yet when a record has reached the disk",
 	"requests-answered": "how long a real agent may take follows from the machine's load",
+	"pods-reach-pods":   "pings between pods are world cni's evidence; reachable walks the dumps of labs",
+	"nothing-stays":     "what stays on a node without pods is world cni's evidence; books-agree and stays-wired look at that of labs",
 	"calls-accepted":    "a refused call may be another client's doing on a real VPP",
 }
 

@@ -38,7 +38,7 @@ var tries = map[string]try{
 	"config.ipam.vppHostSubnetCIDR":                 {value: "172.31.0.0/16"}, "config.ipam.vppHostSubnetOneNodePrefixLen": {value: "25"},
 	"config.ipam.nodeInterconnectCIDR": {value: "192.168.17.0/24"}, "config.ipam.nodeInterconnectDHCP": {value: "true", in: []string{"contiv", "nodeipam", "services", "eni", "calico"}},
 	"config.ipam.vxlanCIDR": {value: "192.168.31.0/24"}, "config.ipam.podIfIPCIDR": {value: "10.2.1.0/24"}, "config.ipam.contivCIDR": {value: "10.128.0.0/14", in: []string{"contiv", "nodeipam", "multi-pool", "eni", "prefixes", "calico", "services"}},
-	"config.ipam.serviceCIDR":     {value: "10.97.0.0/16", but: map[string]string{"*": "keeps other ranges off it, where kube-proxy serves services"}},
+	"config.ipam.serviceCIDR":     {value: "10.96.0.0/14", but: map[string]string{"*": "keeps other ranges off it, where kube-proxy serves services"}},
 	"config.ipam.defaultGateway":  {value: "192.168.16.101"},
 	"config.ipam.useExternalIPAM": {value: "true"}, "config.ipam.reuseDelay": {value: "1m", with: again, in: []string{"contiv", "nodeipam", "aliases"}},
 	"config.ipam.clientQPS": {value: "1", more: map[string]string{"cluster-pool": "{topology: {nodes: 6}}"}}, "config.ipam.clientBurst": {value: "1", with: "{config: {ipam: {clientQPS: 1}}}"},
@@ -55,7 +55,8 @@ var tries = map[string]try{
 	"config.ipam.datastore.warmENITarget":    {value: "2"}, "config.ipam.datastore.instanceType": {value: "t3.nano"}, "config.ipam.datastore.warmIPTarget": {value: "5"},
 	"config.ipam.datastore.minimumIPTarget": {value: "40"}, "config.ipam.datastore.warmPrefixTarget": {value: "2"}, "config.ipam.datastore.cooling": {value: "2m", more: map[string]string{"single": dense}, but: map[string]string{"prefixes": "another prefix comes before"}},
 	"config.ipam.datastore.attachDelay": {value: "20s", more: map[string]string{"prefixes": dense}}, "config.ipam.datastore.metadataLag": {value: "20s", more: map[string]string{"prefixes": dense}}, "config.ipam.datastore.requestsPerSecond": {value: "1"},
-	"config.ipam.datastore.subnets[0].cidr": {value: "10.1.2.0/24", with: zones}, "config.ipam.datastore.subnets[0].pods": {value: "10.1.1.0/24", with: "{config: {ipam: {datastore: {subnets: [{cidr: 10.200.0.0/24, pods: 10.1.0.0/24}]}}}}"},
+	"config.ipam.datastore.subnets[0].taken": {value: "[10.1.0.4/30, 10.1.0.8/29, 10.1.0.16/28, 10.1.0.128/25]", with: zones},
+	"config.ipam.datastore.subnets[0].cidr":  {value: "10.1.2.0/24", with: zones}, "config.ipam.datastore.subnets[0].pods": {value: "10.1.1.0/24", with: "{config: {ipam: {datastore: {subnets: [{cidr: 10.200.0.0/24, pods: 10.1.0.0/24}]}}}}"},
 	"config.ipam.datastore.trunkENI": {value: "true"},
 
 	"config.ipam.calico.strictAffinity":   {value: "true", with: borrowing},
