@@ -4,23 +4,26 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vppdrill/vppdrill/lab/internal/podloop"
 	"github.com/vppdrill/vppdrill/scenarios/podworker"
 )
 
 // Goal: a pod that has gone is taken away once, and its worker has nothing to do any more, whatever the kubelet still
 // hears of it. Method: one worker without a sandbox, before and after its object was removed.
 func TestGoneOnce(t *testing.T) {
-	k := &kubelet{workers: map[string]*worker{}}
+	k := &kubelet{Loop: podloop.New[*worker](func() time.Duration { return 0 })}
 	p := &pod{uid: "u"}
 	p.deleting.Store(true)
 	k.see(p)
-	w := k.workers["u"]
+	w := k.Workers["u"]
 	step, _ := w.Plan()
 	if step.Do != podworker.Remove || !w.Begin(step.Op) {
 		t.Fatalf("a deleted pod is left where it is: %s", step.Do)
 	}
 	w.Removed(0, true)
-	if step, _ := w.Plan(); step.Do != podworker.Nothing || w.busy {
+	k.Wake(w)
+	k.Group.Wait() // forever, if it had a goroutine
+	if step, _ := w.Plan(); step.Do != podworker.Nothing {
 		t.Errorf("a pod that has gone is taken away again: %s", step.Do)
 	}
 }

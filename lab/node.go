@@ -166,7 +166,7 @@ func (n *node) remove() {
 	n.mu.Lock()
 	n.gone = true
 	n.mu.Unlock()
-	n.kubelet.stop()
+	n.kubelet.Stop()
 	n.w.Fail(errors.Join(err, n.machine.Remove(), n.relays.close()))
 }
 

@@ -19,7 +19,7 @@ func (l *liars) waits(n *node) {
 	refused.Begin(step.Op)
 	refused.Adding(&sandbox{})
 	refused.Added(0, false, true)
-	n.kubelet.workers["uid"] = &worker{Worker: refused, k: n.kubelet, pod: &pod{name: "web-0", uid: "uid", node: n.name}}
+	n.kubelet.Workers["uid"] = &worker{Worker: refused, k: n.kubelet, pod: &pod{name: "web-0", uid: "uid", node: n.name}}
 }
 
 // Goal: a lab's snapshot breaks pods-served when an agent has lost an address, and not as long as it rests. Method: a

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/vppdrill/vppdrill/lab/internal/placement"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
@@ -73,34 +74,24 @@ func (w *World) schedule() {
 	if !w.apiUp() {
 		return
 	}
-	count, staying := map[string]int{}, map[string]int{}
-	for _, p := range w.pods.byName { //vppdrill:unordered it is a count
-		if p.node == "" {
-			continue
-		}
-		count[p.node]++
-		if !p.deleting.Load() {
-			staying[p.node]++
+	all := w.pods.inOrder(func(*pod) bool { return true })
+	shown := make([]timeline.Pod, len(all))
+	for i, p := range all {
+		shown[i] = p.shown()
+	}
+	var nodes []string
+	for name, n := range w.nodes { //vppdrill:unordered the scheduler's choice does not depend on it
+		if n.isUp() && !n.cordoned {
+			nodes = append(nodes, name)
 		}
 	}
-	for _, p := range w.pods.inOrder(func(p *pod) bool { return p.node == "" && !p.deleting.Load() }) {
-		var best *node
-		for _, n := range w.nodes { //vppdrill:unordered the best is one whatever the order: names differ
-			if !n.isUp() || n.cordoned || count[n.name] >= w.scenario().Topology.MaxPodsPerNode || !w.fits(p, n) {
-				continue
-			}
-			if best == nil || cmp.Or(cmp.Compare(staying[n.name], staying[best.name]), strings.Compare(n.name, best.name)) < 0 {
-				best = n
-			}
-		}
-		if best != nil {
-			p.node = best.name
+	for i, node := range placement.Place(shown, nodes, w.scenario().Topology.MaxPodsPerNode) {
+		if p := all[i]; node != "" {
+			p.node = node
 			w.tellPod(p, fact.PodBound)
-			count[best.name]++
-			staying[best.name]++
 		}
 	}
-	for _, p := range w.pods.inOrder(func(*pod) bool { return true }) {
+	for _, p := range all {
 		n := w.nodes[p.node]
 		if n == nil && p.deleting.Load() {
 			delete(w.pods.byName, p.name) // nobody has to stop it
@@ -123,18 +114,9 @@ func (w *World) publish(p *pod) error {
 	return w.control.objects.PutPod(context.Background(), p.node, p.uid)
 }
 
-// fits honours a pod's bound of pods of its app on one node.
-func (w *World) fits(p *pod, n *node) bool {
-	if p.maxPerNode == 0 {
-		return true
-	}
-	same := 0
-	for _, q := range w.pods.byName { //vppdrill:unordered it is a count
-		if q.node == n.name && q.app == p.app && q.maxPerNode > 0 {
-			same++
-		}
-	}
-	return same < p.maxPerNode
+// shown is the pod as timelines see it.
+func (p *pod) shown() timeline.Pod {
+	return timeline.Pod{Name: p.name, App: p.app, Node: p.node, MaxPerNode: p.maxPerNode, Static: p.static, Pinned: p.pinned, Deleting: p.deleting.Load()}
 }
 
 // apiUp reports whether the API server answers. w.mu is held.
@@ -173,7 +155,7 @@ func (w *World) removePod(p *pod) {
 	w.tellPod(p, fact.PodDeleted)
 	w.podStopped(p)
 	if n != nil {
-		n.kubelet.vanished(p)
+		n.kubelet.Vanished(p.uid)
 	}
 }
 

@@ -78,10 +78,10 @@ func (n *node) runningPods() []endpoints.Pod {
 		return nil
 	}
 	k := n.kubelet
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	k.Lock()
+	defer k.Unlock()
 	var out []endpoints.Pod
-	for _, w := range k.inOrder() {
+	for _, w := range k.InOrder() {
 		if s, runs := w.Current(); runs && s.exists && s.addr.IsValid() {
 			out = append(out, endpoints.Pod{App: w.pod.app, Node: n.name, Addr: s.addr, Unready: n.w.services.unready[w.pod.name], Deleting: w.pod.deleting.Load()})
 		}

@@ -189,7 +189,7 @@ func (st stage) Pause(name string, p timeline.Program, pause bool) error {
 		return nil
 	}
 	if p == timeline.Kubelet {
-		n.kubelet.pause(pause)
+		n.kubelet.Pause(pause)
 		return nil
 	}
 	d, _ := n.program(p)

@@ -30,7 +30,7 @@ func (st stage) Pods(node string) []timeline.Pod {
 	defer st.mu.Unlock()
 	var out []timeline.Pod
 	for _, p := range st.pods.byNameOf(node) {
-		out = append(out, timeline.Pod{Name: p.name, App: p.app, Node: p.node, MaxPerNode: p.maxPerNode, Static: p.static, Pinned: p.pinned, Deleting: p.deleting.Load()})
+		out = append(out, p.shown())
 	}
 	return out
 }
@@ -73,8 +73,8 @@ func (st stage) Sandboxes(name string) []fact.PodState { return st.node(name).ku
 // Past implements timeline.Pods.
 func (st stage) Past(name string) []ipam.Owner {
 	k := st.node(name).kubelet
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	k.Lock()
+	defer k.Unlock()
 	return slices.Clone(k.past)
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/lab/internal/podloop"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/podworker"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
@@ -34,88 +35,40 @@ type sandbox struct {
 }
 
 // worker brings one pod up and down, on a goroutine of its own while there is something to do; what comes next
-// podworker decides. kubelet.mu guards it.
+// podworker decides. The kubelet's lock guards it.
 type worker struct {
 	podworker.Worker[*sandbox]
 	k   *kubelet
 	pod *pod
-	// busy: its goroutine runs. refused is the node's change count when the last ADD was refused for want of an address,
+	// refused is the node's change count when the last ADD was refused for want of an address,
 	// or, where numberless, of a node ID.
-	busy, numberless bool
-	refused          int64
-	why              string
+	numberless bool
+	refused    int64
+	why        string
 }
 
-// wake starts the worker's goroutine where there is something to do. k.mu is held.
-func (w *worker) wake() {
-	if w.busy || !w.k.on {
-		return
-	}
-	if step, _ := w.Plan(); step.Do != podworker.Nothing {
-		w.busy = true
-		w.k.wg.Go(w.run)
-	}
-}
+// Number implements podloop.Worker.
+func (w *worker) Number() int { return w.pod.number }
 
-// now is the time by which workers wait.
-func (k *kubelet) now() time.Duration { return time.Since(k.n.w.started) }
-
-// run does one thing after the other, each when its time has come.
-func (w *worker) run() {
-	k := w.k
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		select {
-		case <-k.quit:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	for {
-		k.mu.Lock()
-		k.stands(ctx)
-		step, _ := w.Plan()
-		if step.Do == podworker.Nothing || !k.on {
-			w.busy = false
-			k.mu.Unlock()
-			return
-		}
-		wait, nudge := step.After-k.now(), k.nudge
-		begun := wait <= 0 && w.Begin(step.Op)
-		k.mu.Unlock()
-		switch {
-		case begun:
-			w.do(ctx, step)
-		default:
-			select {
-			case <-ctx.Done():
-			case <-nudge:
-			case <-time.After(wait):
-			}
-		}
-	}
-}
-
-// do does what has begun. Outcomes of before the machine lost its power are nobody's any more.
-func (w *worker) do(ctx context.Context, step podworker.Step) {
+// Do implements podloop.Worker. Outcomes of before the machine lost its power are nobody's any more.
+func (w *worker) Do(ctx context.Context, step podworker.Step) {
 	switch step.Do {
 	case podworker.Add:
 		w.add(ctx, step.Op)
 	case podworker.Again:
-		w.k.mu.Lock()
+		w.k.Lock()
 		s := w.Subject()
-		w.k.mu.Unlock()
+		w.k.Unlock()
 		w.ask(ctx, step.Op, s)
 	case podworker.Del:
 		w.del(ctx, step.Op)
 	case podworker.Remove:
 		w.k.n.w.podStopped(w.pod)
-		w.k.mu.Lock()
-		defer w.k.mu.Unlock()
+		w.k.Lock()
+		defer w.k.Unlock()
 		if w.Live(step.Op) {
-			w.Removed(w.k.now(), true)
-			delete(w.k.workers, w.pod.uid)
+			w.Removed(w.k.n.w.since(), true)
+			delete(w.k.Workers, w.pod.uid)
 		}
 	}
 }
@@ -123,19 +76,19 @@ func (w *worker) do(ctx context.Context, step podworker.Step) {
 // add makes the pod's sandbox and asks the agent to connect it.
 func (w *worker) add(ctx context.Context, op int) {
 	k, n := w.k, w.k.n
-	s := &sandbox{bare: true, pod: w.pod, owner: ipam.Owner{Network: timeline.NetworkName, ContainerID: containerID(), IfName: timeline.IfName}}
-	k.mu.Lock()
+	s := &sandbox{bare: true, pod: w.pod, owner: ipam.Owner{Network: timeline.NetworkName, ContainerID: podloop.ContainerID(), IfName: timeline.IfName}}
+	k.Lock()
 	if !w.Live(op) {
-		k.mu.Unlock()
+		k.Unlock()
 		return
 	}
 	for _, old := range w.Old() {
 		w.died(old) // nobody adds a sandbox while the processes of another one live
 	}
 	w.Adding(s)
-	k.mu.Unlock()
+	k.Unlock()
 	path, err := n.machine.CreatePod(s.owner.ContainerID[:12])
-	k.mu.Lock()
+	k.Lock()
 	live := w.Live(op)
 	if err == nil && live {
 		s.netns, s.exists, s.asked, s.bare = path, true, true, false
@@ -143,9 +96,9 @@ func (w *worker) add(ctx context.Context, op int) {
 		if !errors.Is(err, ErrNotAlive) {
 			w.say("no namespace: " + err.Error())
 		}
-		w.Added(k.now(), false, false)
+		w.Added(k.n.w.since(), false, false)
 	}
-	k.mu.Unlock()
+	k.Unlock()
 	if err == nil && live {
 		w.ask(ctx, op, s)
 	}
@@ -154,9 +107,9 @@ func (w *worker) add(ctx context.Context, op int) {
 // ask asks the agent to connect a sandbox.
 func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 	k, n := w.k, w.k.n
-	k.mu.Lock()
+	k.Lock()
 	changes := k.changes
-	k.mu.Unlock()
+	k.Unlock()
 	req := wire.Request{Version: wire.Version, Command: wire.Add, Network: s.owner.Network, ContainerID: s.owner.ContainerID,
 		IfName: s.owner.IfName, Netns: s.netns,
 		Args: w.pod.cniArgs(s.owner.ContainerID)}
@@ -164,9 +117,9 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 		req.Addr, req.SecondAddr = n.w.external.pick(n, s.owner)
 	}
 	r, err := k.plugin(ctx, "Add", s.owner, req)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.stands(ctx)
+	k.Lock()
+	defer k.Unlock()
+	k.Stands()
 	s.refused = err == nil && r.Code != 0
 	if s.refused {
 		n.w.external.release(n, s.owner)
@@ -183,7 +136,7 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 		if len(r.Result.IPs) > 1 {
 			s.second, s.secondGateway = r.Result.IPs[1].Address.Addr(), r.Result.IPs[1].Gateway
 		}
-		w.Added(k.now(), true, false)
+		w.Added(k.n.w.since(), true, false)
 		n.notePod(w.pod.name, s)
 		w.why = ""
 		n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.Answered{Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Addr: s.addr, Netns: s.netns}},
@@ -195,17 +148,17 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 	}
 }
 
-// refuse notes a failed ADD. k.mu is held.
+// refuse notes a failed ADD. k is locked.
 func (w *worker) refuse(s *sandbox, message string, exhausted bool, changes int64) {
 	n := w.k.n
 	w.numberless = strings.HasPrefix(message, nodeid.NoneFree)
-	w.Added(w.k.now(), false, exhausted || w.numberless && n.w.numberless())
+	w.Added(w.k.n.w.since(), false, exhausted || w.numberless && n.w.numberless())
 	w.refused, w.why = changes, message
 	n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.Refused{Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Why: message, Code: 0, Exhausted: exhausted, Wait: 0}},
 		n.name+" refused "+w.pod.key()+": "+message)
 }
 
-// say notes why a worker does not get on. k.mu is held.
+// say notes why a worker does not get on. k is locked.
 func (w *worker) say(why string) {
 	if w.why != why {
 		w.why = why
@@ -217,15 +170,15 @@ func (w *worker) say(why string) {
 // sandbox needs its address any more.
 func (w *worker) del(ctx context.Context, op int) {
 	k, n := w.k, w.k.n
-	k.mu.Lock()
+	k.Lock()
 	if !w.Live(op) {
-		k.mu.Unlock()
+		k.Unlock()
 		return
 	}
 	s := w.Subject()
 	s.ending = s.asked
 	bare := s.exists && k.runtime().NoNetns
-	k.mu.Unlock()
+	k.Unlock()
 	if bare {
 		w.dispose(s)
 	}
@@ -236,21 +189,21 @@ func (w *worker) del(ctx context.Context, op int) {
 			req.Netns = ""
 		}
 		if k.runtime().TwiceDel {
-			k.wg.Go(func() { _, _ = k.plugin(ctx, "Del", s.owner, req) }) // nobody looks at what it says
+			k.Group.Go(func() { _, _ = k.plugin(ctx, "Del", s.owner, req) }) // nobody looks at what it says
 		}
 		r, err := k.plugin(ctx, "Del", s.owner, req)
-		k.mu.Lock()
-		k.stands(ctx)
-		k.mu.Unlock()
+		k.Lock()
+		k.Stands()
+		k.Unlock()
 		if err != nil {
 			r.Code, r.Message = 1, err.Error()
 		}
 		if r.Code != 0 {
-			k.mu.Lock()
-			defer k.mu.Unlock()
+			k.Lock()
+			defer k.Unlock()
 			w.say("DEL: " + r.Message)
 			if w.Live(op) {
-				w.Deleted(k.now(), false)
+				w.Deleted(k.n.w.since(), false)
 			}
 			return
 		}
@@ -264,19 +217,19 @@ func (w *worker) del(ctx context.Context, op int) {
 // dispose removes a sandbox's namespace.
 func (w *worker) dispose(s *sandbox) {
 	n := w.k.n
-	w.k.mu.Lock()
+	w.k.Lock()
 	bare := s.bare
 	s.bare = true
-	w.k.mu.Unlock()
+	w.k.Unlock()
 	if !bare {
 		n.w.Fail(n.machine.RemovePod(s.netns))
 	}
-	w.k.mu.Lock()
-	defer w.k.mu.Unlock()
+	w.k.Lock()
+	defer w.k.Unlock()
 	w.died(s)
 }
 
-// died tells once that a sandbox's processes have ended. k.mu is held.
+// died tells once that a sandbox's processes have ended. k is locked.
 func (w *worker) died(s *sandbox) {
 	if s.asked && !s.dead {
 		w.k.n.w.Record.Tell(fact.Fact{Node: w.k.n.name, What: fact.SandboxGone{Owner: s.owner, Pod: w.pod.key()}}, "")
@@ -318,8 +271,8 @@ func (k *kubelet) plugin(ctx context.Context, name string, owner ipam.Owner, req
 // gone notes a DEL that succeeded; true when what is left of the sandbox has to go.
 func (w *worker) gone(s *sandbox, op int) bool {
 	k, n := w.k, w.k.n
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	k.Lock()
+	defer k.Unlock()
 	if s.asked {
 		n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.Deleted{Owner: s.owner, Pod: w.pod.key()}}, n.name+" deleted "+w.pod.key())
 		if s.second.IsValid() {
@@ -329,7 +282,7 @@ func (w *worker) gone(s *sandbox, op int) bool {
 	if !w.Live(op) {
 		return false // the machine lost power meanwhile; the DEL is repeated
 	}
-	if removed := w.Deleted(k.now(), true); !removed {
+	if removed := w.Deleted(k.n.w.since(), true); !removed {
 		return false
 	}
 	s.addr, s.second = netip.Addr{}, netip.Addr{}

@@ -138,9 +138,12 @@ func (w *World) StateDir() StateDir { return w.state }
 // Name implements result.World.
 func (w *World) Name() string { return w.o.Backend.Name() }
 
+// since is the time by which kubelets wait.
+func (w *World) since() time.Duration { return time.Since(w.started) }
+
 // Now implements result.World: real time since the start, times the scale.
 func (w *World) Now() time.Duration {
-	return time.Duration(float64(time.Since(w.started)) * w.o.TimeScale)
+	return time.Duration(float64(w.since()) * w.o.TimeScale)
 }
 
 // at is a time that an agent tells, of nodeagent.Monotonic, as time since the start.
@@ -215,7 +218,7 @@ func (w *World) Close() error {
 	}
 	errs := []error{w.source.close()}
 	for _, n := range w.inOrder() {
-		n.kubelet.stop()
+		n.kubelet.Stop()
 	}
 	if w.state.Kept {
 		for _, n := range w.inOrder() {

@@ -50,9 +50,9 @@ func (w *World) quiet() string {
 			}
 			continue
 		}
-		n.kubelet.mu.Lock()
+		n.kubelet.Lock()
 		dead := n.kubelet.dead
-		n.kubelet.mu.Unlock()
+		n.kubelet.Unlock()
 		if dead {
 			continue // as quiet as it gets
 		}

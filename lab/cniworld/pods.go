@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/vppdrill/vppdrill/lab/internal/placement"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
@@ -71,32 +72,24 @@ func (w *World) schedule() {
 	if w.apiDown {
 		return
 	}
-	count, staying := map[string]int{}, map[string]int{}
-	for _, p := range w.pods { //vppdrill:unordered it is a count
-		count[p.Node]++
-		if !p.deleting {
-			staying[p.Node]++
+	all := w.podsInOrder()
+	shown := make([]timeline.Pod, len(all))
+	for i, p := range all {
+		shown[i] = p.shown()
+	}
+	var nodes []string
+	for name, n := range w.nodes { //vppdrill:unordered the scheduler's choice does not depend on it
+		if n.takes() {
+			nodes = append(nodes, name)
 		}
 	}
-	for _, p := range w.podsInOrder() {
-		if p.Node != "" || p.deleting {
-			continue
-		}
-		var best *node
-		for _, n := range w.nodes { //vppdrill:unordered the best is one whatever the order: names differ
-			if n.takes() && count[n.name] < w.s.Topology.MaxPodsPerNode && w.fits(p, n) &&
-				(best == nil || cmp.Or(cmp.Compare(staying[n.name], staying[best.name]), strings.Compare(n.name, best.name)) < 0) {
-				best = n
-			}
-		}
-		if best != nil {
-			p.Node = best.name
+	for i, node := range placement.Place(shown, nodes, w.s.Topology.MaxPodsPerNode) {
+		if p := all[i]; node != "" {
+			p.Node = node
 			w.tellPod(p, fact.PodBound)
-			count[best.name]++
-			staying[best.name]++
 		}
 	}
-	for _, p := range w.podsInOrder() {
+	for _, p := range all {
 		n := w.nodes[p.Node]
 		if n == nil && p.deleting {
 			delete(w.pods, p.Name) // nobody has to stop it
@@ -114,15 +107,11 @@ func (n *node) takes() bool {
 	return n.on && !n.cordoned
 }
 
-// fits honours a pod's bound of pods of its app on one node. w.mu is held.
-func (w *World) fits(p *pod, n *node) bool {
-	same := 0
-	for _, q := range w.pods { //vppdrill:unordered it is a count
-		if q.Node == n.name && q.App == p.App && q.MaxPerNode > 0 {
-			same++
-		}
-	}
-	return p.MaxPerNode == 0 || same < p.MaxPerNode
+// shown is the pod as timelines see it.
+func (p *pod) shown() timeline.Pod {
+	shown := p.Pod
+	shown.Deleting = p.deleting
+	return shown
 }
 
 // podsInOrder are all pods, oldest first. w.mu is held.
@@ -148,7 +137,7 @@ func (st stage) DeletePod(name string, force bool) {
 	}
 	st.podStopped(p)
 	if n != nil {
-		n.kubelet.vanished(p)
+		n.kubelet.Vanished(p.uid)
 	}
 }
 
@@ -182,9 +171,7 @@ func (st stage) Pods(node string) (list []timeline.Pod) {
 	defer st.mu.Unlock()
 	for _, p := range st.podsInOrder() {
 		if node == "" || p.Node == node {
-			shown := p.Pod
-			shown.Deleting = p.deleting
-			list = append(list, shown)
+			list = append(list, p.shown())
 		}
 	}
 	slices.SortFunc(list, func(a, b timeline.Pod) int { return strings.Compare(a.Name, b.Name) })

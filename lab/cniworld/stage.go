@@ -166,7 +166,7 @@ func (st stage) Release(name string) { st.Start(name, timeline.Runtime) }
 // Pause implements timeline.Processes: only a Kubelet stands still here.
 func (st stage) Pause(name string, p timeline.Program, pause bool) error {
 	if n := st.node(name); n != nil && p == timeline.Kubelet {
-		n.kubelet.pause(pause)
+		n.kubelet.Pause(pause)
 	}
 	return nil
 }
@@ -216,8 +216,8 @@ func (st stage) Past(name string) []ipam.Owner {
 	if n == nil {
 		return nil
 	}
-	n.kubelet.mu.Lock()
-	defer n.kubelet.mu.Unlock()
+	n.kubelet.Lock()
+	defer n.kubelet.Unlock()
 	return slices.Clone(n.kubelet.past)
 }
 

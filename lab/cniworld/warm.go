@@ -10,6 +10,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/internal/fabric"
+	"github.com/vppdrill/vppdrill/lab/internal/podloop"
 	"github.com/vppdrill/vppdrill/lab/internal/probe"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/oneline"
@@ -42,7 +43,7 @@ func (w *World) warmUp(ctx context.Context, nodes []*node) error {
 		}
 		fresh = append(fresh, n)
 		for range warmPods {
-			id := containerID()
+			id := podloop.ContainerID()
 			path, err := n.makeNamespace("pod-" + id[:12])
 			if err != nil {
 				return err

@@ -87,9 +87,12 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 // Name implements result.World.
 func (w *World) Name() string { return Name }
 
+// since is the time by which kubelets wait.
+func (w *World) since() time.Duration { return time.Since(w.started) }
+
 // Now implements result.World: real time since the start, times the scale.
 func (w *World) Now() time.Duration {
-	return time.Duration(float64(time.Since(w.started)) * w.o.TimeScale)
+	return time.Duration(float64(w.since()) * w.o.TimeScale)
 }
 
 // Evidence implements result.World: what addresses are booked shows where the chain's IPAM is host-local.
