@@ -157,7 +157,7 @@ func (o *Objects) Parse(name string, text []byte) error {
 
 // Read is Parse of a text of any length, of which no more than an object is kept.
 func (o *Objects) Read(name string, text io.Reader) error {
-	err := kubectl.Stream(name, text, o.add)
+	err := kubectl.Stream(name, text, o.Add)
 	if bad := (*kubectl.Error)(nil); err != nil && !errors.As(err, &bad) { // those name their place themselves
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -167,7 +167,8 @@ func (o *Objects) Read(name string, text io.Reader) error {
 // Len is how many objects there are.
 func (o *Objects) Len() int { return len(o.nodes) + len(o.pods) + len(o.parts) }
 
-func (o *Objects) add(one kubectl.Object) (err error) {
+// Add takes an object. What one of a known kind should say and does not is an error that names it.
+func (o *Objects) Add(one kubectl.Object) (err error) {
 	if o.parts == nil {
 		o.nodes, o.podAt, o.parts, o.names = map[string]*node{}, map[podName]int32{}, map[string]*part{}, map[string]string{}
 	}

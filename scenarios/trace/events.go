@@ -27,11 +27,7 @@ func (h *history) readEvents(r io.Reader, file string) error {
 
 // readObjects gives take what kubectl prints, and makes the error one of a scenario's input.
 func readObjects(file string, data []byte, take func(kubectl.Object) error) error {
-	return located(file, kubectl.Read(file, data, take))
-}
-
-// located makes an error of objects one of a scenario's input.
-func located(file string, err error) error {
+	err := kubectl.Read(file, data, take)
 	if bad := (*kubectl.Error)(nil); errors.As(err, &bad) {
 		return &scenarios.InputError{File: file, Line: bad.Line, Column: bad.Column, Message: bad.Message}
 	}

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/netip"
@@ -55,11 +54,14 @@ func ImportKubernetes(r io.Reader, file string, o KubernetesOptions) (*scenarios
 		return nil, err
 	}
 	f := found{notOwn: map[podKey]bool{}}
-	if err := readObjects(file, data, func(one kubectl.Object) error { return f.take(one, o.Anonymous) }); err != nil {
-		return nil, err
-	}
 	var objects audit.Objects
-	if err := located(file, objects.Read(file, bytes.NewReader(data))); err != nil {
+	take := func(one kubectl.Object) error {
+		if err := f.take(one, o.Anonymous); err != nil {
+			return err
+		}
+		return objects.Add(one)
+	}
+	if err := readObjects(file, data, take); err != nil {
 		return nil, err
 	}
 	f.shape = audit.ShapeOf(&objects)

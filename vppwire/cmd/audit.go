@@ -212,12 +212,7 @@ func printAudit(out io.Writer, format cli.Format, r audit.Report) error {
 		for _, f := range r.Findings {
 			fmt.Fprintln(out, f)
 		}
-		for _, y := range r.Systems {
-			fmt.Fprintln(out, "addresses:", y)
-		}
-		for _, u := range r.Unknown {
-			fmt.Fprintln(out, "not judged:", u)
-		}
+		printBasis(out, r)
 		if kinds := unread(r); kinds != "" {
 			fmt.Fprintln(out, "not read:", kinds)
 		}
@@ -236,6 +231,16 @@ func printAudit(out io.Writer, format cli.Format, r audit.Report) error {
 		return cli.Broken(nil)
 	}
 	return nil
+}
+
+// printBasis says whose addresses are judged, and what is not for want of what.
+func printBasis(out io.Writer, r audit.Report) {
+	for _, y := range r.Systems {
+		fmt.Fprintln(out, "addresses:", y)
+	}
+	for _, u := range r.Unknown {
+		fmt.Fprintln(out, "not judged:", u)
+	}
 }
 
 // unread counts by kind the objects that say nothing here.

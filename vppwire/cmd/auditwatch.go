@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
+	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
 // watchFlags are those of audit --watch.
@@ -63,7 +65,6 @@ const (
 type watched struct {
 	mirror   *kube.Mirror
 	standing audit.Standing
-	report   audit.Report
 	figures  *host.AuditMetrics
 	tell     func(audit.Change)
 	// begun: the cluster was seen as a whole once.
@@ -112,15 +113,10 @@ func runWatch(ctx context.Context, out, notes io.Writer, kubeconfig string, form
 	w.begun = func(r audit.Report) {
 		if format != cli.JSON {
 			fmt.Fprintf(out, "%s watching %d nodes and %d pods with addresses of their own\n", time.Now().UTC().Format(time.RFC3339), r.Nodes, r.Pods)
-			for _, y := range r.Systems {
-				fmt.Fprintln(out, "addresses:", y)
-			}
-			for _, u := range r.Unknown {
-				fmt.Fprintln(out, "not judged:", u)
-			}
+			printBasis(out, r)
 		}
 	}
-	w.mirror = c.Mirror(ctx, append(append([]string(nil), auditNeeded...), auditMore...))
+	w.mirror = c.Mirror(ctx, slices.Concat(auditNeeded, auditMore))
 	if f.lasts > 0 {
 		var end context.CancelFunc
 		ctx, end = context.WithTimeout(ctx, f.lasts)
@@ -146,9 +142,7 @@ func (w *watched) run(ctx context.Context) error {
 		case <-pause.C:
 		}
 		begun := time.Now()
-		if err := w.look(begun); err != nil {
-			return err
-		}
+		w.look(begun)
 		took := time.Since(begun)
 		least := max(watchLeast, took*(watchShare-1))
 		next := watchIdle
@@ -167,15 +161,19 @@ func (w *watched) run(ctx context.Context) error {
 }
 
 // look judges the cluster as it is now.
-func (w *watched) look(now time.Time) error {
+func (w *watched) look(now time.Time) {
 	var o audit.Objects
-	left, whole, err := w.mirror.Each(func(text []byte) error { return o.Parse("the API server's answer", text) })
-	if err != nil || !whole {
-		return err
+	var odd []string // objects of which one does not say what it should are no reason to stop looking at all others
+	left, whole := w.mirror.Each(func(text []byte) {
+		if err := o.Parse("the API server's answer", text); err != nil {
+			odd = append(odd, oneline.Error(err).Error())
+		}
+	})
+	if !whole {
+		return
 	}
 	r := audit.Judge(&o)
-	r.Unknown = append(r.Unknown, left...)
-	w.report = r
+	r.Unknown = slices.Concat(r.Unknown, left, odd)
 	if !w.whole {
 		w.whole = true
 		w.begun(r)
@@ -184,7 +182,6 @@ func (w *watched) look(now time.Time) error {
 		w.tell(change)
 	}
 	w.figures.Looked(r, w.standing.Told(), o.Len(), time.Since(now))
-	return nil
 }
 
 // eventOf records a change as an event.

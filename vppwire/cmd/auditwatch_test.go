@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -90,6 +91,13 @@ func TestAuditWatch(t *testing.T) {
 	wait("came error duplicate-address: 10.0.0.5: pods d/a on n and d/b on n have it")
 	s.Remove("pods", "d", "b")
 	wait("gone error duplicate-address: 10.0.0.5")
+	odd := pod("odd") // a server of another time: it is named nowhere but in what is not judged, and the watch goes on
+	odd["status"] = map[string]any{"podIPs": "10.0.0.9"}
+	s.Put("pods", odd)
+	s.Put("pods", pod("c"))
+	wait("came error duplicate-address: 10.0.0.5")
+	s.Remove("pods", "d", "c")
+	wait("gone error duplicate-address: 10.0.0.5")
 	stop()
 	for range lines {
 	}
@@ -132,7 +140,7 @@ func TestAuditManifest(t *testing.T) {
 			rules[strings.Trim(group, `"`)] = rest
 		}
 	}
-	for _, path := range append(append([]string(nil), auditNeeded...), auditMore...) {
+	for _, path := range slices.Concat(auditNeeded, auditMore) {
 		parts := strings.Split(strings.Trim(path, "/"), "/")
 		group, resource := "", parts[len(parts)-1]
 		if parts[0] == "apis" {

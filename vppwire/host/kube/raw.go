@@ -24,13 +24,11 @@ func (c *Connection) List(ctx context.Context, path string, take func(page []byt
 			r = r.Param("continue", next)
 		}
 		text, err := r.Do(ctx).Raw()
-		switch code := statusCode(err); {
-		case code == http.StatusNotFound:
+		if statusCode(err) == http.StatusNotFound {
 			return nil
-		case code == http.StatusForbidden:
-			return fmt.Errorf("%s: %w", path, ErrForbidden)
-		case err != nil:
-			return fmt.Errorf("%s: %w", path, c.Explain(err))
+		}
+		if err != nil {
+			return c.unread(path, err)
 		}
 		if err := take(text); err != nil {
 			return err
@@ -44,10 +42,15 @@ func (c *Connection) List(ctx context.Context, path string, take func(page []byt
 // Readable reports, as an error that says what mends it, that the server does not show what is at a path of the API.
 func (c *Connection) Readable(ctx context.Context, path string) error {
 	_, err := c.client.CoreV1().RESTClient().Get().AbsPath(path).Param("limit", "1").SetHeader("Accept", "application/json").Do(ctx).Raw()
-	switch {
-	case err == nil:
-		return nil
-	case statusCode(err) == http.StatusForbidden:
+	if err != nil {
+		return c.unread(path, err)
+	}
+	return nil
+}
+
+// unread says why nothing was read at a path.
+func (c *Connection) unread(path string, err error) error {
+	if statusCode(err) == http.StatusForbidden {
 		return fmt.Errorf("%s: %w", path, ErrForbidden)
 	}
 	return fmt.Errorf("%s: %w", path, c.Explain(err))

@@ -52,16 +52,14 @@ func (m *Mirror) follow(ctx context.Context, path string) {
 	kind := custom{m.c.client, path}
 	for ctx.Err() == nil {
 		_, err := kind.List(ctx, metav1.ListOptions{Limit: 1})
-		switch code := statusCode(err); {
+		switch {
 		case err == nil:
 			follow(logged(ctx, m.c.log), m.c.client, kind, "", new(unstructured.Unstructured), m.sink(path))
 			return
-		case code == http.StatusNotFound:
+		case statusCode(err) == http.StatusNotFound:
 			m.set(path, "")
-		case code == http.StatusForbidden:
-			m.set(path, path+": "+ErrForbidden.Error())
 		default:
-			m.set(path, path+": "+m.c.Explain(err).Error())
+			m.set(path, m.c.unread(path, err).Error())
 		}
 		select {
 		case <-ctx.Done():
@@ -138,7 +136,7 @@ func (m *Mirror) Changed() <-chan struct{} { return m.changed }
 // Each gives every object as JSON, path after path, in order of namespaces and names; left says of which paths nothing is known
 // and why. It reports whether each path was read once at least: before that the rest is not worth judging. Texts are
 // not changed afterwards and may be kept.
-func (m *Mirror) Each(take func(text []byte) error) (left []string, whole bool, err error) {
+func (m *Mirror) Each(take func(text []byte)) (left []string, whole bool) {
 	m.mu.Lock()
 	var texts [][]byte
 	whole = true
@@ -154,9 +152,7 @@ func (m *Mirror) Each(take func(text []byte) error) (left []string, whole bool, 
 	}
 	m.mu.Unlock()
 	for _, text := range texts {
-		if err := take(text); err != nil {
-			return left, whole, err
-		}
+		take(text)
 	}
-	return left, whole, nil
+	return left, whole
 }
