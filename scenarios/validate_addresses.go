@@ -6,34 +6,25 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
-// special are ranges of addresses that no machine, pod or service can have.
-var special = []struct {
-	netip.Prefix
-	what string
-}{
-	{netip.MustParsePrefix("0.0.0.0/8"), "stands for no host"},
-	{netip.MustParsePrefix("127.0.0.0/8"), "is loopback"},
-	{netip.MustParsePrefix("169.254.0.0/16"), "is link-local"},
-	{netip.MustParsePrefix("224.0.0.0/4"), "is multicast"},
-	{netip.MustParsePrefix("240.0.0.0/4"), "is reserved"},
-	{netip.MustParsePrefix("::/127"), "stands for no host"},
-	{netip.MustParsePrefix("::ffff:0:0/96"), "is IPv4 written as IPv6"},
-	{netip.MustParsePrefix("fe80::/10"), "is link-local"},
-	{netip.MustParsePrefix("ff00::/8"), "is multicast"},
-}
-
 // unusable says why nobody can have addresses of a range, "" where somebody can.
 func unusable(p netip.Prefix) string {
-	for _, r := range special {
+	for _, r := range space.SpecialRanges() {
 		if r.Overlaps(p) {
-			return r.what + " (" + r.Prefix.String() + ")"
+			return r.Is + " (" + r.Prefix.String() + ")"
 		}
+	}
+	if mapped.Overlaps(p) {
+		return "is IPv4 written as IPv6 (" + mapped.String() + ")"
 	}
 	return ""
 }
+
+// mapped are IPv4's addresses as IPv6 can write them.
+var mapped = netip.MustParsePrefix("::ffff:0:0/96")
 
 // noHost says why no host of a network can have an address, "" where one can.
 func noHost(a netip.Addr, network netip.Prefix) string {

@@ -36,17 +36,13 @@ var usualNetworks = []Network{
 	{"libvirt's default network virbr0", netip.MustParsePrefix("192.168.122.0/24")},
 }
 
-// special are ranges whose addresses are not forwarded (RFC 6890 and the registries that follow it).
-var special = []Network{
-	{"\"this network\" (RFC 791)", netip.MustParsePrefix("0.0.0.0/8")},
-	{"loopback (RFC 1122)", netip.MustParsePrefix("127.0.0.0/8")},
-	{"link-local, with clouds' metadata service (RFC 3927)", netip.MustParsePrefix("169.254.0.0/16")},
-	{"multicast (RFC 5771)", netip.MustParsePrefix("224.0.0.0/4")},
-	{"reserved (RFC 1112)", netip.MustParsePrefix("240.0.0.0/4")},
-	{"loopback and unspecified (RFC 4291)", netip.MustParsePrefix("::/127")},
-	{"link-local (RFC 4291)", netip.MustParsePrefix("fe80::/10")},
-	{"multicast (RFC 4291)", netip.MustParsePrefix("ff00::/8")},
-}
+// special are the ranges that nobody can have, as networks.
+var special = func() (list []Network) {
+	for _, r := range space.SpecialRanges() {
+		list = append(list, Network{r.Name, r.Prefix})
+	}
+	return list
+}()
 
 // private are the IPv4 ranges that nobody has on the internet. Every range that is not special and in none of them
 // hides somebody. IPv6 is not judged: public addresses for pods are usual there.
