@@ -118,7 +118,7 @@ func (p *blocks) Take(now time.Time, b *AddressBlock, addr netip.Addr) error {
 	case errors.Is(err, space.ErrHeld):
 		return ErrTaken
 	case errors.Is(err, space.ErrCooling):
-		return fmt.Errorf("of %d addresses it cools: %w", b.Own.Capacity(), ErrExhausted)
+		return ErrCooling
 	}
 	return ErrNotInPool
 }

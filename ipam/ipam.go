@@ -105,6 +105,8 @@ type Lease struct {
 var (
 	// ErrExhausted: every address that may be given out now is held or cooling. Waiting or growing the pool helps.
 	ErrExhausted = errors.New("no address is free")
+	// ErrCooling: Want.Addr was released a moment ago. It is an ErrExhausted: waiting helps.
+	ErrCooling error = cooling{}
 	// ErrTaken: Want.Addr is held by another owner.
 	ErrTaken = errors.New("address is taken")
 	// ErrNotInPool: Want.Addr is outside every block, reserved, or only in a draining block.
@@ -112,6 +114,14 @@ var (
 	// ErrNoBlock: the node holds no block yet.
 	ErrNoBlock = errors.New("node holds no block")
 )
+
+// cooling is the type of ErrCooling.
+type cooling struct{}
+
+func (cooling) Error() string { return "address is cooling" }
+
+// Is makes ErrCooling an ErrExhausted.
+func (cooling) Is(target error) bool { return target == ErrExhausted }
 
 // Allocator is what a node agent needs from any of the systems.
 type Allocator interface {

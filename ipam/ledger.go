@@ -47,7 +47,7 @@ func NewLedger[T any](p Policy[T]) Ledger[T] {
 }
 
 // Allocate implements Allocator. An owner that holds another address than Want.Addr gets ErrTaken, a cooling Want.Addr
-// ErrExhausted. Without a PoolPicker there is one pool: Want.Pool is "" or "default", else ErrNotInPool.
+// ErrCooling. Without a PoolPicker there is one pool: Want.Pool is "" or "default", else ErrNotInPool.
 func (l *Ledger[T]) Allocate(now time.Time, o Owner, w Want) (Lease, []Record, error) {
 	e, b, addr, err := l.assign(now, o, w)
 	switch {

@@ -42,8 +42,7 @@ type Policy[T any] interface {
 
 	// Pick takes an address of an active block; there is one. The error wraps ErrExhausted or ErrNotInPool.
 	Pick(now time.Time) (*HeldBlock[T], netip.Addr, error)
-	// Take takes exactly addr of an active block. The error wraps ErrTaken, ErrNotInPool or ErrExhausted, the last while
-	// the address cools.
+	// Take takes exactly addr of an active block. The error wraps ErrTaken, ErrNotInPool or ErrCooling.
 	Take(now time.Time, b *HeldBlock[T], addr netip.Addr) error
 	// Restore takes addr of b for a recorded lease, in whatever order. The error wraps ErrTaken or ErrNotInPool.
 	Restore(b *HeldBlock[T], addr netip.Addr) error

@@ -146,7 +146,7 @@ func (a *addresses) Take(_ time.Time, b *block, addr netip.Addr) error {
 	case s == assigned || s == aside:
 		return fmt.Errorf("it is reserved: %w", ipam.ErrNotInPool)
 	case s == cooling:
-		return fmt.Errorf("of %d addresses it cools: %w", b.Own.taken.Size()-uint64(b.Own.counts[aside]), ipam.ErrExhausted)
+		return ipam.ErrCooling
 	}
 	return nil
 }

@@ -45,6 +45,9 @@ func (p *pods) podAdd(e PodAdd) {
 		} else {
 			t = p.beginAgain(t, s, e)
 		}
+	case !t.grants(e.Wanted):
+		p.refuse(e.Request, CodeInvalidEnv, WantedRefused+"%s: the attachment has, or is being given, another address", joined(e.Wanted))
+		return
 	}
 	t.adds = append(t.adds, e.Request)
 	p.requests[e.Request] = t
@@ -68,7 +71,7 @@ func (p *pods) patience(t *attachment) {
 
 // begin files a new attachment, to be admitted before the Step ends.
 func (p *pods) begin(s Sandbox, e PodAdd) *attachment {
-	t := &attachment{sandbox: s, external: [2]netip.Addr{e.External, e.ExternalSecond}, since: p.now}
+	t := &attachment{sandbox: s, external: [2]netip.Addr{e.External, e.ExternalSecond}, wanted: e.Wanted, since: p.now}
 	p.add(t)
 	p.waiting = append(p.waiting, t)
 	p.todo |= todoPods
@@ -83,7 +86,7 @@ func (p *pods) beginAgain(t *attachment, s Sandbox, e PodAdd) *attachment {
 	if t.again == nil {
 		t.again = &attachment{since: p.now}
 	}
-	t.again.sandbox, t.again.external = s, [2]netip.Addr{e.External, e.ExternalSecond}
+	t.again.sandbox, t.again.external, t.again.wanted = s, [2]netip.Addr{e.External, e.ExternalSecond}, e.Wanted
 	return t.again
 }
 
@@ -177,7 +180,7 @@ func (p *pods) admit(t *attachment) {
 			p.release(t)
 		}
 	}
-	if errors.Is(err, ipam.ErrTaken) {
+	if errors.Is(err, ipam.ErrTaken) && t.external[0].IsValid() {
 		return // the plugin that gave the address has taken it back from whoever has it here, whose DEL is under way
 	}
 	if err != nil {
@@ -195,6 +198,10 @@ func (p *pods) admit(t *attachment) {
 // other one that is given back would cool, and after some tries there would be none of either.
 func (p *pods) allocate(t *attachment) (records []ipam.Record, err error) {
 	pools := p.rest.pools()
+	want, err := t.wants(pools)
+	if err != nil {
+		return nil, err
+	}
 	order := [...]int{0, 1}
 	if p.scarce {
 		order = [...]int{1, 0}
@@ -208,13 +215,14 @@ func (p *pods) allocate(t *attachment) (records []ipam.Record, err error) {
 			owner, lease = owner.Second(), &t.second
 		}
 		var list []ipam.Record
-		if *lease, list, err = p.alloc.Allocate(p.now, owner, ipam.Want{Addr: t.external[k], Pool: pools[k]}); err != nil {
+		if *lease, list, err = p.alloc.Allocate(p.now, owner, ipam.Want{Addr: want[k], Pool: pools[k]}); err != nil {
 			if len(records) > 0 {
 				p.release(t)
 			}
 			if p.scarce = k == 1; len(pools) > 1 {
 				err = fmt.Errorf("%s: %w", pools[k], err)
 			}
+			err = t.unmet(want[k], err)
 			break
 		}
 		if k == 1 {
@@ -273,6 +281,7 @@ var errTooMany = fmt.Errorf("a node can hold %d attachments and does", mode.PodN
 func refusal(err error) Answer {
 	e := Answer{Code: CodeTryAgain, Message: err.Error()}
 	switch {
+	case errors.Is(err, ipam.ErrCooling): // another address would be free
 	case errors.Is(err, ipam.ErrExhausted), errors.Is(err, ipam.ErrNoBlock):
 		e.Exhausted = true
 	case errors.Is(err, ipam.ErrNotInPool):

@@ -40,6 +40,7 @@ const (
 type attachment struct {
 	sandbox  Sandbox
 	external [2]netip.Addr // of the first and the second family
+	wanted   []netip.Addr  // see PodAdd; what an earlier life was asked is in the lease
 	lease    ipam.Lease
 	second   ipam.Lease // of the second family; zero in clusters of one
 	group    string

@@ -37,6 +37,9 @@ type (
 		External netip.Addr
 		// ExternalSecond is the one of the second family, in clusters of two.
 		ExternalSecond netip.Addr
+		// Wanted are addresses that the pod asks for, one of each family at the most; none where any will do. The pod gets
+		// these or a refusal that begins with WantedRefused.
+		Wanted []netip.Addr
 	}
 	PodDel struct {
 		Request uint64

@@ -7,7 +7,8 @@ import "strconv"
 
 // AppendText implements Event.
 func (e PodAdd) AppendText(b []byte) []byte {
-	return line(b).word("pod-add").uint("request", e.Request).sandbox(e.Sandbox).addr("addr", e.External).addr("second", e.ExternalSecond)
+	l := line(b).word("pod-add").uint("request", e.Request).sandbox(e.Sandbox).addr("addr", e.External).addr("second", e.ExternalSecond)
+	return l.addrs("wants", e.Wanted)
 }
 
 // AppendText implements Event.

@@ -33,6 +33,7 @@ func TestFieldsCount(t *testing.T) {
 		"ipMasq":                    {{command: "ADD", value: "true", refused: true}},
 		"prevResult":                {{command: "ADD", value: `{"cniVersion": "1.1.0", "interfaces": [{"name": "cni0"}]}`}},
 		"runtimeConfig":             {{command: "ADD", value: `{"mac": "02:00:00:00:00:01"}`, refused: true}},
+		"args":                      {{command: "ADD", value: `{"cni": {"ips": ["10.1.1.9"]}}`}, {command: "ADD", value: `{"cni": {"ips": ["cni0"]}}`, refused: true}},
 		"cni.dev/valid-attachments": {{command: "GC", value: `[{"containerID": "c1", "ifname": "pod0"}]`}},
 		"cni.dev/attachments": {
 			{command: "GC", value: `[{"containerID": "c1", "ifname": "pod0"}]`},

@@ -42,6 +42,8 @@ type Netconf struct {
 	PrevResult json.RawMessage `json:"prevResult,omitempty"`
 	// RuntimeConfig is what the runtime makes of declared capabilities.
 	RuntimeConfig map[string]json.RawMessage `json:"runtimeConfig,omitempty"`
+	// Args are what is passed on of a pod, by the name of who understands it (CNI's conventions, "args").
+	Args json.RawMessage `json:"args,omitempty"`
 	// Valid names for GC the attachments that stay. Absent is not the same as none.
 	Valid json.RawMessage `json:"cni.dev/valid-attachments,omitempty"`
 	// Attachments is Valid under the name that specification 1.1.0 first had for it; libcni sends both.
@@ -164,7 +166,7 @@ func (c *Netconf) refuseUnsupported() *failure {
 		return unsupported("ipMasq", "true").more("what leaves the cluster is translated as the agent's configuration says")
 	}
 	for _, capability := range slices.Sorted(maps.Keys(c.RuntimeConfig)) {
-		if value := c.RuntimeConfig[capability]; !empty(value) {
+		if value := c.RuntimeConfig[capability]; capability != ipsCapability && !empty(value) {
 			return unsupported("runtimeConfig."+capability, value).more("a plugin behind this one may declare the capability")
 		}
 	}

@@ -141,6 +141,9 @@ func (c *call) add(ctx context.Context) ([]byte, *failure) {
 	}
 	req, dns := c.request(), c.conf.DNS
 	req.Netns, req.Args = c.netns, c.args
+	if req.Wanted, f = c.conf.wanted(); f != nil {
+		return nil, f
+	}
 	if c.ipam.named() {
 		addrs, known, f := c.ipam.add(ctx)
 		if f != nil {

@@ -34,7 +34,7 @@ var words = map[string]int{
 	"settle": 0, "pass": 1, "pools": 3, "external": 0, "store": 1, "box": 1,
 	"start": 1, "api": 1, "up": 1, "kill": 1, "vpp-kill": 1, "vpp-start": 1, "reboot": 1, "disk": 2, "uid": 2, "add": 3, "del": 2,
 	"netns-gone": 2, "journal-lost": 1, "route-gone": 2, "withdraw": 2, "check": 2, "status": 1, "gc": 1, "node-gone": 1, "node-seen": 1, "own-seen": 1, "nodes-listed": 1,
-	"own-address": 2, "hide": 1, "cidrs": 1, "patience": 2, "dhcp": 1, "static": 1, "vpp-nic": 2, "lease": 2, "lease-lost": 1, "nat-external": 1, "gateway": 3, "pod-if": 2, "pods-by": 2, "other-nic": 3, "plan": 2, "nic": 2, "scan": 2, "add-at": 4, "watch-lost": 1, "show": 1, "wrote": 1,
+	"own-address": 2, "hide": 1, "cidrs": 1, "patience": 2, "dhcp": 1, "static": 1, "vpp-nic": 2, "lease": 2, "lease-lost": 1, "nat-external": 1, "gateway": 3, "pod-if": 2, "pods-by": 2, "other-nic": 3, "plan": 2, "nic": 2, "scan": 2, "add-at": 4, "add-wants": 4, "watch-lost": 1, "show": 1, "wrote": 1,
 	"journal": 1, "fill": 2,
 }
 
@@ -248,6 +248,16 @@ func (l *Lab) actOn(verb string, b *Machine, args []string) error {
 			return err
 		}
 		b.AddAt(args[0], args[1], addr)
+	case "add-wants":
+		var wanted []netip.Addr
+		for _, text := range args[2:] {
+			addr, err := netip.ParseAddr(text)
+			if err != nil {
+				return err
+			}
+			wanted = append(wanted, addr)
+		}
+		b.AddWants(args[0], args[1], wanted)
 	case "watch-lost":
 		b.Step(agent.StoreWatchLost{Watch: l.Store.Watch(b)})
 	case "show":

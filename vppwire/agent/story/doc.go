@@ -26,7 +26,8 @@
 //	start, kill                 an agent's life; "up" is start and api
 //	api [UID...]                tell the agent all nodes, and the pods of this node
 //	vpp-kill, vpp-start         VPP's life; "reboot" ends VPP, namespaces and the agent
-//	add POD CONTAINER           a CNI ADD; "add-at" has an address behind; "fill N" adds p0, p1 and so on
+//	add POD CONTAINER           a CNI ADD; "add-at" has an address behind that another plugin chose, "add-wants" those that
+//	                            the pod asks for; "fill N" adds p0, p1 and so on
 //	del, check CONTAINER        a CNI DEL or CHECK; "status"; "gc CONTAINER..." names those that still live
 //	withdraw REQUEST            nobody waits for "add c1" any more; "netns-gone CONTAINER", "route-gone CONTAINER"
 //	node-seen, node-gone        the machine's Node object, told to everybody; "own-seen", "nodes-listed", "hide", "uid UID"

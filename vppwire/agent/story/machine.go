@@ -183,13 +183,23 @@ func Owner(container string) ipam.Owner {
 func Netns(container string) string { return "/run/netns/" + container }
 
 // Add asks for a pod's sandbox; the runtime makes its namespace first.
-func (b *Machine) Add(pod, container string) { b.AddAt(pod, container, netip.Addr{}) }
+func (b *Machine) Add(pod, container string) { b.add(pod, container, agent.PodAdd{}) }
 
 // AddAt is Add with an address that somebody else chose.
 func (b *Machine) AddAt(pod, container string, external netip.Addr) {
+	b.add(pod, container, agent.PodAdd{External: external})
+}
+
+// AddWants is Add of a pod that asks for addresses.
+func (b *Machine) AddWants(pod, container string, wanted []netip.Addr) {
+	b.add(pod, container, agent.PodAdd{Wanted: wanted})
+}
+
+func (b *Machine) add(pod, container string, e agent.PodAdd) {
 	_ = b.Host.CreateNamespace(Netns(container)) // a repeated ADD finds it there
-	b.Step(agent.PodAdd{Request: b.Request("add " + container), External: external, Sandbox: agent.Sandbox{Owner: Owner(container),
-		Netns: Netns(container), PodNamespace: "default", PodName: pod, PodUID: "uid-" + pod}})
+	e.Request = b.Request("add " + container)
+	e.Sandbox = agent.Sandbox{Owner: Owner(container), Netns: Netns(container), PodNamespace: "default", PodName: pod, PodUID: "uid-" + pod}
+	b.Step(e)
 }
 
 // Del asks for the removal of a sandbox.

@@ -46,6 +46,8 @@ type Request struct {
 	Addr netip.Addr `json:"addr,omitzero"`
 	// SecondAddr is for ADD the address of the other family that the IPAM plugin chose, where it chose two.
 	SecondAddr netip.Addr `json:"secondAddr,omitzero"`
+	// Wanted are for ADD the addresses that the runtime passes on as the pod's wish (runtimeConfig.ips, args.cni.ips).
+	Wanted []netip.Addr `json:"wanted,omitempty"`
 	// Valid names for GC the attachments that stay.
 	Valid []Attachment `json:"valid,omitempty"`
 }
@@ -156,6 +158,19 @@ func read(r io.Reader, into any) error {
 		return fmt.Errorf("not understood: %w", err)
 	}
 	return nil
+}
+
+// ParseWanted reads an address that a pod asks for, with or without the length of its subnet, which an agent knows
+// better.
+func ParseWanted(text string) (netip.Addr, error) {
+	a, err := netip.ParseAddr(text)
+	if p, ok := netip.ParsePrefix(text); ok == nil {
+		a, err = p.Addr(), nil
+	}
+	if a = a.Unmap(); err != nil || a.Zone() != "" || a.IsUnspecified() || a.IsMulticast() || a.IsLoopback() {
+		return netip.Addr{}, fmt.Errorf("%q is no address of a pod", text)
+	}
+	return a, nil
 }
 
 // ParseArgs reads CNI_ARGS: pairs of key and value, parted by semicolons. A piece without exactly one "=" is an error;

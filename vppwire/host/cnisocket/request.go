@@ -19,6 +19,9 @@ const (
 	argNamespace = "K8S_POD_NAMESPACE"
 	argName      = "K8S_POD_NAME"
 	argUID       = "K8S_POD_UID"
+	// argIP is what host-local and static take as well: addresses that the pod asks for, parted by commas, each with or
+	// without a length.
+	argIP = "IP"
 )
 
 // word is what the specification lets networks and containers be called (1.1, sections 1 and 2).
@@ -76,9 +79,39 @@ func translate(req wire.Request) (func(uint64) agent.Event, *wire.Response) {
 	if err != nil {
 		return refuse(agent.CodeInvalidEnv, "%v", err)
 	}
-	add := agent.PodAdd{External: req.Addr, ExternalSecond: req.SecondAddr, Sandbox: agent.Sandbox{Owner: owner, Netns: req.Netns,
+	wanted, err := wishes(req.Wanted, args[argIP])
+	if err != nil {
+		return refuse(agent.CodeInvalidEnv, "%v", err)
+	}
+	add := agent.PodAdd{Wanted: wanted, External: req.Addr, ExternalSecond: req.SecondAddr, Sandbox: agent.Sandbox{Owner: owner, Netns: req.Netns,
 		PodNamespace: args[argNamespace], PodName: args[argName], PodUID: args[argUID]}}
 	return func(n uint64) agent.Event { add.Request = n; return add }, nil
+}
+
+// wishes are the addresses that a pod asks for: those of the network configuration and those of CNI_ARGS, one of each
+// family at the most.
+func wishes(configured []netip.Addr, arg string) (wanted []netip.Addr, err error) {
+	list := slices.Clone(configured)
+	for text := range strings.SplitSeq(arg, ",") {
+		if arg == "" {
+			break
+		}
+		a, err := wire.ParseWanted(text)
+		if err != nil {
+			return nil, fmt.Errorf("CNI_ARGS: %s: %w", argIP, err)
+		}
+		list = append(list, a)
+	}
+	for _, a := range list {
+		i := slices.IndexFunc(wanted, func(w netip.Addr) bool { return w.Is4() == a.Is4() })
+		switch {
+		case i < 0:
+			wanted = append(wanted, a)
+		case wanted[i] != a:
+			return nil, fmt.Errorf("the pod asks for %s and for %s: an interface has one address of a family", wanted[i], a)
+		}
+	}
+	return wanted, nil
 }
 
 // respond is the agent's answer in the plugin's words.

@@ -86,7 +86,10 @@ func TestCommands(t *testing.T) {
 		change func(*wire.Request)
 		want   agent.Event
 	}{
-		wire.Add: {func(r *wire.Request) { r.Args = "K8S_POD_NAMESPACE=d;K8S_POD_NAME=p;K8S_POD_UID=u" }, agent.PodAdd{Request: 7,
+		wire.Add: {func(r *wire.Request) {
+			r.Args = "K8S_POD_NAMESPACE=d;K8S_POD_NAME=p;K8S_POD_UID=u;IP=fd00::7/64,10.1.1.2"
+			r.Wanted = []netip.Addr{addr}
+		}, agent.PodAdd{Request: 7, Wanted: []netip.Addr{addr, netip.MustParseAddr("fd00::7")},
 			Sandbox: agent.Sandbox{Owner: owner, Netns: "/run/netns/x", PodNamespace: "d", PodName: "p", PodUID: "u"}}},
 		wire.Del:   {func(r *wire.Request) { r.Netns = "" }, agent.PodDel{Request: 7, Owner: owner}},
 		wire.Check: {func(r *wire.Request) { r.Addr = addr }, agent.PodCheck{Request: 7, Owner: owner, Addr: addr}},
@@ -126,6 +129,10 @@ func TestRefused(t *testing.T) {
 		"long interface": {func(r *wire.Request) { r.IfName = "sixteen-bytes-ab" }, 4},
 		"interface":      {func(r *wire.Request) { r.IfName = "a/b" }, 4},
 		"dots":           {func(r *wire.Request) { r.IfName = ".." }, 4},
+		"wanted":         {func(r *wire.Request) { r.Args = "IP=10.1.1.256" }, 4},
+		"two wanted": {func(r *wire.Request) {
+			r.Args, r.Wanted = "IP=10.1.1.7/24", []netip.Addr{netip.MustParseAddr("10.1.1.8")}
+		}, 4},
 		"relative netns": {func(r *wire.Request) { r.Netns = "x" }, 4},
 		"netns in two":   {func(r *wire.Request) { r.Netns = "/run/netns/x y" }, 4},
 		"args":           {func(r *wire.Request) { r.Args = "K8S_POD_NAME" }, 4},
