@@ -98,7 +98,7 @@ func config() cmd.Config {
 		Reports:       formats(),
 		Museum:        exhibits(),
 		Commands: slices.Concat(ipamcmd.Commands(), agentcmd.Commands(saveJudgement),
-			labcmd.Commands(labcmd.Build{Version: cmd.Version(), Worlds: []string{"sim", "netns", "container", "kind"}}, cmd.VPPCommands()...)),
+			labcmd.Commands(labcmd.Build{Version: cmd.Version(), Worlds: []string{"sim", "netns", "container", "kind"}}, cmd.ModelCommands()...)),
 		Explorer:  exploring(),
 		Elsewhere: elsewhere,
 	}

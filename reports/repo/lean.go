@@ -21,6 +21,7 @@ var heavy = []struct{ library, why string }{
 	{"go.etcd.io/etcd", "the simulator's store is in memory; the real one is behind vppwire/host/etcd"},
 	{"google.golang.org/grpc", "nothing in memory needs a transport"},
 	{"k8s.io", "the simulator's API server is in memory; the real one is behind vppwire/host/kube"},
+	{"github.com/aws", "the modelled EC2 is in memory; the SDK of the real one is behind vppwire/host"},
 	{"github.com/prometheus", "whoever drives an agent counts, and no driver is among them"},
 	{"github.com/chromedp", "a browser tries the report's page, in its tests"},
 	{"github.com/vishvananda", "the modelled kernel needs no real one"},

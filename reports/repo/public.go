@@ -32,6 +32,8 @@ var public = []struct{ name, why string }{
 	{"ipam/cilium.ParseCiliumNode", "reads the resource that operator and agent exchange; String writes it"},
 	{"ipam/cilium.NewMultiPool", "makes the named pools that IPAM's Configuration takes"},
 	{"ipam/datastore.NewJSONFile", "keeps a DataStore's checkpoint where ipamd does"},
+	{"sim/ec2/endpoint", "the double of EC2 in tests of programs that use the AWS SDK: they play faults and count requests"},
+	{"sim/ec2.Subnet.Add6", "gives a double's subnet a range of IPv6; the SDK's test does"},
 	{"ipam/audit.Objects.Hold", "a reader of further kinds (Objects.Readers) says by it which ranges nodes have"},
 	{"ipam/audit.Objects.Use", "such a reader says by it which pods have which addresses"},
 	{"ipam.Replay", "who embeds an allocator restores a long journal by it"},

@@ -22,9 +22,11 @@ type modelFlags struct {
 	format cli.Format
 }
 
-// VPPCommands are those about the modelled VPP, alone and beside a real one. They belong to `vppdrill lab`, which must
-// not know the model, so main puts them there.
-func VPPCommands() []*cobra.Command { return []*cobra.Command{vppModelCommand(), parityCommand()} }
+// ModelCommands are those about the modelled VPP, alone and beside a real one, and about the modelled EC2. They belong to
+// `vppdrill lab`, which must not know the models, so main puts them there.
+func ModelCommands() []*cobra.Command {
+	return []*cobra.Command{vppModelCommand(), parityCommand(), ec2ModelCommand()}
+}
 
 func vppModelCommand() *cobra.Command {
 	var f modelFlags

@@ -32,7 +32,7 @@ func TestVPPModel(t *testing.T) {
 		go func() {
 			c := config(nil)
 			c.Commands = append(c.Commands, &cobra.Command{Use: "lab"})
-			c.Commands[0].AddCommand(VPPCommands()...)
+			c.Commands[0].AddCommand(ModelCommands()...)
 			ended <- Execute(ctx, c, []string{"lab", "model", "--socket", path, "--nic", "eth9", "--format", format}, say, &errOut)
 		}()
 		line := make([]byte, 500)

@@ -12,6 +12,12 @@ const (
 	CodeNotDetachable   = "OperationNotPermitted"
 	CodeInternal        = "InternalError"
 	CodeInvalidQuantity = "InvalidParameterCombination"
+	// CodeInvalid is EC2's for most of what it does not take, among it the deletion of an interface in use.
+	CodeInvalid           = "InvalidParameterValue"
+	CodeUnknownInstance   = "InvalidInstanceID.NotFound"
+	CodeUnknownSubnet     = "InvalidSubnetID.NotFound"
+	CodeUnknownAttachment = "InvalidAttachmentID.NotFound"
+	CodeInUse             = "InvalidNetworkInterface.InUse"
 )
 
 // APIError is a refusal: nothing was done.

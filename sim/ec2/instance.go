@@ -28,22 +28,8 @@ type Config struct {
 	MetadataLag time.Duration
 	// Account groups the instances whose requests are throttled together; nil is without a limit.
 	Account *Account
-}
-
-// ENI is a network interface. Values are copies.
-type ENI struct {
-	ID             string
-	Device         int
-	Primary, Trunk bool
-	// Address is the ENI's own; Units are the secondary addresses (/32) and delegated prefixes, ascending.
-	Address netip.Addr
-	Units   []netip.Prefix
-	Tags    map[string]string
-}
-
-func (e ENI) clone() ENI {
-	e.Units, e.Tags = slices.Clone(e.Units), maps.Clone(e.Tags)
-	return e
+	// Name names the next interface; nil: by turns, within the instance.
+	Name func() string
 }
 
 // Instance is one instance with its interfaces.
@@ -52,14 +38,9 @@ type Instance struct {
 	made int
 	enis []ENI // by device
 	// past has what was attached after each change, for the metadata service.
-	past     []moment
+	past     past[[]ENI]
 	requests map[string]int // let through, by name
 	refused  map[string]time.Time
-}
-
-type moment struct {
-	at   time.Time
-	enis []ENI
 }
 
 // New starts an instance with its primary ENI, which has an address of its own and nothing more.
@@ -67,25 +48,20 @@ func New(now time.Time, cfg Config) (*Instance, error) {
 	if cfg.Pods == nil {
 		cfg.Pods = cfg.Subnet
 	}
-	i := &Instance{cfg: cfg, requests: make(map[string]int), refused: make(map[string]time.Time)}
+	i := &Instance{cfg: cfg, requests: make(map[string]int), refused: make(map[string]time.Time), past: past[[]ENI]{lag: cfg.MetadataLag}}
 	own, ok := cfg.Subnet.address()
 	if !ok {
 		return nil, &APIError{CodeSubnetFull, cfg.Subnet.prefix.String()}
 	}
-	i.enis = []ENI{{ID: i.name(), Primary: true, Address: own.Addr()}}
+	i.enis = []ENI{{ID: i.name(), Primary: true, Address: own.Addr(), subnet: cfg.Subnet}}
 	i.changed(now)
 	return i, nil
 }
 
-// subnet is where an interface is.
-func (i *Instance) subnet(e ENI) *Subnet {
-	if e.Primary {
-		return i.cfg.Subnet
-	}
-	return i.cfg.Pods
-}
-
 func (i *Instance) name() string {
+	if i.cfg.Name != nil {
+		return i.cfg.Name()
+	}
 	i.made++
 	return fmt.Sprintf("eni-%04d", i.made-1)
 }
@@ -106,16 +82,13 @@ func (i *Instance) Describe(now time.Time) ([]ENI, error) {
 
 // Metadata lists the attached ENIs as the metadata service knows them, without tags.
 func (i *Instance) Metadata(now time.Time) []ENI {
-	seen := i.past[0].enis
-	for _, m := range i.past {
-		if !m.at.After(now.Add(-i.cfg.MetadataLag)) {
-			seen = m.enis
+	var out []ENI
+	for _, e := range i.past.seen(now) {
+		if !e.from.After(now.Add(-i.cfg.MetadataLag)) {
+			e = e.clone()
+			e.Tags = nil
+			out = append(out, e)
 		}
-	}
-	out := make([]ENI, len(seen))
-	for n, e := range seen {
-		out[n] = e.clone()
-		out[n].Tags = nil
 	}
 	return out
 }
@@ -133,14 +106,15 @@ func (i *Instance) Create(now time.Time, units int, prefixes bool) (ENI, time.Ti
 	if !ok {
 		return ENI{}, now, &APIError{CodeSubnetFull, i.cfg.Pods.prefix.String()}
 	}
-	e := ENI{ID: i.name(), Device: i.device(), Address: own.Addr()}
-	if err := i.give(&e, units, prefixes); err != nil {
+	e := ENI{ID: i.name(), Device: i.device(), Address: own.Addr(), subnet: i.cfg.Pods}
+	if err := e.give(i.cfg.Limits.IPv4PerENI, units, prefixes); err != nil {
 		i.cfg.Pods.release(own)
 		return ENI{}, now, err
 	}
 	at := now.Add(i.cfg.AttachDelay)
+	e.from = at
 	i.insert(e)
-	i.changed(at)
+	i.changed(now)
 	return e.clone(), at, nil
 }
 
@@ -166,11 +140,11 @@ func (i *Instance) Assign(now time.Time, eni string, units int, prefixes bool) (
 		return nil, &APIError{CodeUnknownENI, eni}
 	}
 	before := slices.Clone(i.enis[n].Units)
-	if err := i.give(&i.enis[n], units, prefixes); err != nil {
+	if err := i.enis[n].give(i.cfg.Limits.IPv4PerENI, units, prefixes); err != nil {
 		return nil, err
 	}
 	i.changed(now)
-	return slices.DeleteFunc(slices.Clone(i.enis[n].Units), func(p netip.Prefix) bool { return slices.Contains(before, p) }), nil
+	return fresh(i.enis[n].Units, before), nil
 }
 
 // Unassign takes units back. All or nothing.
@@ -182,14 +156,8 @@ func (i *Instance) Unassign(now time.Time, eni string, units []netip.Prefix) err
 	if n < 0 {
 		return &APIError{CodeUnknownENI, eni}
 	}
-	for _, p := range units {
-		if !slices.Contains(i.enis[n].Units, p) {
-			return &APIError{CodeNotAssigned, p.String() + " is not assigned to " + eni}
-		}
-	}
-	i.enis[n].Units = slices.DeleteFunc(i.enis[n].Units, func(p netip.Prefix) bool { return slices.Contains(units, p) })
-	for _, p := range units {
-		i.subnet(i.enis[n]).release(p)
+	if err := i.enis[n].takeBack(units); err != nil {
+		return err
 	}
 	i.changed(now)
 	return nil
@@ -207,9 +175,7 @@ func (i *Instance) Delete(now time.Time, eni string) error {
 	case i.enis[n].Primary:
 		return &APIError{CodeNotDetachable, eni + " is the primary interface"}
 	}
-	for _, p := range append(i.enis[n].Units, netip.PrefixFrom(i.enis[n].Address, 32)) {
-		i.cfg.Pods.release(p)
-	}
+	i.enis[n].releaseAll()
 	i.enis = slices.Delete(i.enis, n, n+1)
 	i.changed(now)
 	return nil
@@ -218,41 +184,10 @@ func (i *Instance) Delete(now time.Time, eni string) error {
 // Terminate ends the instance: everything goes back to the subnet.
 func (i *Instance) Terminate(now time.Time) {
 	for _, e := range i.enis {
-		for _, p := range append(e.Units, netip.PrefixFrom(e.Address, 32)) {
-			i.subnet(e).release(p)
-		}
+		e.releaseAll()
 	}
 	i.enis = nil
 	i.changed(now)
-}
-
-// give adds units to e, or nothing at all.
-func (i *Instance) give(e *ENI, units int, prefixes bool) error {
-	if units < 0 {
-		return &APIError{CodeInvalidQuantity, fmt.Sprint(units)}
-	}
-	if 1+len(e.Units)+units > i.cfg.Limits.IPv4PerENI {
-		return &APIError{CodeTooManyIPs, fmt.Sprintf("%d on %s", i.cfg.Limits.IPv4PerENI, e.ID)}
-	}
-	subnet := i.subnet(*e)
-	take, code := subnet.address, CodeSubnetFull
-	if prefixes {
-		take, code = subnet.block, CodeNoBlock
-	}
-	var got []netip.Prefix
-	for range units {
-		p, ok := take()
-		if !ok {
-			for _, q := range got {
-				subnet.release(q)
-			}
-			return &APIError{code, subnet.prefix.String()}
-		}
-		got = append(got, p)
-	}
-	e.Units = append(e.Units, got...)
-	slices.SortFunc(e.Units, netip.Prefix.Compare)
-	return nil
 }
 
 // throttle takes a token of the account.
@@ -280,7 +215,10 @@ func (i *Instance) device() int {
 	return n
 }
 
-func (i *Instance) insert(e ENI) { i.enis = slices.Insert(i.enis, e.Device, e) }
+func (i *Instance) insert(e ENI) {
+	n, _ := slices.BinarySearchFunc(i.enis, e.Device, func(e ENI, device int) int { return e.Device - device })
+	i.enis = slices.Insert(i.enis, n, e)
+}
 
 func (i *Instance) copy() []ENI {
 	out := make([]ENI, len(i.enis))
@@ -290,12 +228,5 @@ func (i *Instance) copy() []ENI {
 	return out
 }
 
-// changed keeps what is attached now for the metadata service, and forgets what it no longer shows.
-func (i *Instance) changed(at time.Time) {
-	i.past = append(i.past, moment{at: at, enis: i.copy()})
-	old := 0
-	for old+1 < len(i.past) && !i.past[old+1].at.After(at.Add(-i.cfg.MetadataLag)) {
-		old++
-	}
-	i.past = slices.Delete(i.past, 0, old)
-}
+// changed keeps what is attached now for the metadata service.
+func (i *Instance) changed(at time.Time) { i.past.add(at, i.copy()) }

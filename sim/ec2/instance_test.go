@@ -224,3 +224,23 @@ func TestPodsHaveASubnetOfTheirOwn(t *testing.T) {
 		t.Errorf("%d and %d free at the end", nodes.Free(), pods.Free())
 	}
 }
+
+// An interface that is being attached is in no answer of the metadata service, and hides nothing that was there before.
+func TestMetadataShowsWhatIsAttached(t *testing.T) {
+	now := time.Unix(1700000000, 0)
+	i, err := ec2.New(now, ec2.Config{Limits: ec2.Limits{ENIs: 3, IPv4PerENI: 10}, Subnet: ec2.NewSubnet(netip.MustParsePrefix("10.0.0.0/24")), AttachDelay: 10 * time.Second, MetadataLag: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := i.Create(now, 1, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := i.Assign(now.Add(5*time.Second), "eni-0000", 2, false); err != nil {
+		t.Fatal(err)
+	}
+	for after, want := range map[time.Duration][2]int{0: {1, 0}, 5 * time.Second: {1, 0}, 6 * time.Second: {1, 2}, 10 * time.Second: {1, 2}, 11 * time.Second: {2, 2}} {
+		if seen := i.Metadata(now.Add(after)); len(seen) != want[0] || len(seen[0].Units) != want[1] {
+			t.Errorf("after %s: %d interfaces, the first with %d addresses, want %v", after, len(seen), len(seen[0].Units), want)
+		}
+	}
+}

@@ -13,6 +13,9 @@ type Subnet struct {
 	// rotates: single addresses go on behind next, so that what was given back comes again late.
 	rotates bool
 	next    uint64
+	// prefix6 is the /64 of the second family, if there is one; taken6 has its /80 prefixes.
+	prefix6 netip.Prefix
+	taken6  *space.Bitmap
 }
 
 // Rotate makes single addresses come in turn instead of the lowest first.
@@ -22,6 +25,9 @@ const (
 	reservedFirst = 4
 	delegatedBits = 28
 	delegated     = 1 << (32 - delegatedBits)
+	// Of the second family a subnet is a /64, and what it delegates is a /80.
+	subnet6Bits    = 64
+	delegated6Bits = 80
 )
 
 // NewSubnet returns a subnet of which only AWS' own addresses are taken. The prefix must be IPv4, /16 to /28.
@@ -34,6 +40,16 @@ func NewSubnet(prefix netip.Prefix) *Subnet {
 	s.taken.SetRange(0, reservedFirst-1)
 	s.taken.Set(s.taken.Size() - 1)
 	return s
+}
+
+// Add6 gives the subnet a /64 of IPv6, whose first /80 is kept for single addresses.
+func (s *Subnet) Add6(prefix netip.Prefix) {
+	if p := space.Normal(prefix); !p.IsValid() || !p.Addr().Is6() || p.Bits() != subnet6Bits {
+		panic("ec2: " + prefix.String() + " can be no IPv6 range of a subnet: want a /64")
+	}
+	s.prefix6 = space.Normal(prefix)
+	s.taken6 = space.NewBitmap(1 << (delegated6Bits - subnet6Bits))
+	s.taken6.Set(0)
 }
 
 // Free is the number of unassigned addresses.
@@ -92,5 +108,27 @@ func (s *Subnet) release(p netip.Prefix) {
 	if n := space.Count(p); !ok || s.taken.ClearRange(i, i+n-1) != n {
 		// it would lack addresses indefinitely
 		panic("ec2: " + p.String() + " is given back to " + s.prefix.String() + ", which has not given all of it")
+	}
+}
+
+// block6 takes the lowest free /80.
+func (s *Subnet) block6() (netip.Prefix, bool) {
+	if s.taken6 == nil {
+		return netip.Prefix{}, false
+	}
+	i, ok := s.taken6.NextClear(0)
+	if !ok {
+		return netip.Prefix{}, false
+	}
+	s.taken6.Set(i)
+	raw := s.prefix6.Addr().As16()
+	raw[8], raw[9] = byte(i>>8), byte(i)
+	return netip.PrefixFrom(netip.AddrFrom16(raw), delegated6Bits), true
+}
+
+func (s *Subnet) release6(p netip.Prefix) {
+	raw := p.Addr().As16()
+	if !s.taken6.Clear(uint64(raw[8])<<8 | uint64(raw[9])) {
+		panic("ec2: " + p.String() + " is given back to " + s.prefix6.String() + ", which has not given it")
 	}
 }
