@@ -399,8 +399,8 @@ func labRun(o cmd.RunOptions) lab.RunOptions {
 // formats are package reports as the commands see it.
 func formats() cmd.Reports {
 	return cmd.Reports{
-		Text: func(w io.Writer, names []string, verbose bool) cmd.TextReport {
-			return reports.NewText(w, names, verbose)
+		Text: func(w io.Writer, names []string, o cmd.TextOptions) cmd.TextReport {
+			return reports.NewText(w, names, reports.TextOptions(o))
 		},
 		JSON: func(w io.Writer, s cmd.Session) error { return reports.WriteJSON(w, reportOf(s)) },
 		Folder: func(dir string) (cmd.Folder, error) {

@@ -16,9 +16,7 @@ type detail struct {
 	// Short: it passed among hundreds, so that the address map and the laws' reasons are left out.
 	Short bool
 	// Until is the end of its charts in seconds.
-	Until float64
-	// Place is where and when the failure happened, in words.
-	Place         string
+	Until         float64
 	Before, After []diffLine
 	Tail          []string
 	TailCut       int
@@ -62,7 +60,6 @@ func detailOf(r row, open, short bool) detail {
 		}
 	}
 	if f := s.Failure; f != nil {
-		d.Place = "at " + moment(f.AtSeconds) + on(f.Node) + ", event " + thousands(f.Event)
 		d.Before, d.After = diffLines(f.Before, f.After)
 		d.Tail = f.Tail
 		if cut := len(f.Tail) - tailMax; cut > 0 {

@@ -107,7 +107,7 @@ func writeText(w io.Writer, r Report) error {
 	for i, s := range r.Scenarios {
 		names[i] = s.Scenario
 	}
-	t := NewText(w, names, true)
+	t := NewText(w, names, TextOptions{Verbose: true})
 	for _, s := range r.Scenarios {
 		t.Add(s)
 	}

@@ -53,8 +53,8 @@ func TestPageIsSmall(t *testing.T) {
 	}
 	many := Report{}
 	for i := range 6000 {
-		r := sample().Scenarios[2+i%2] // the two without much to draw
-		r.Seed = uint64(i)
+		r := sample().Scenarios[0]
+		r.Seed, r.Timeline, r.Addresses = uint64(i), nil, nil
 		many.Scenarios = append(many.Scenarios, r)
 	}
 	html := render(t, many)
@@ -64,6 +64,28 @@ func TestPageIsSmall(t *testing.T) {
 	for _, note := range []string{"1,000 more runs not listed", "4,700 more runs without a section"} {
 		if !strings.Contains(html, note) {
 			t.Errorf("the page does not say %q", note)
+		}
+	}
+}
+
+// TestPageOfOneBug goal: a mistake that breaks hundreds of runs is shown once in full, and the page can be mailed.
+// Method: six hundred runs that fail in one of three ways, and as many in ways of their own.
+func TestPageOfOneBug(t *testing.T) {
+	for ways, want := range map[int]struct{ sections, listed int }{3: {3, 597}, 600: {kindsMax, 600 - kindsMax}} {
+		var many Report
+		for i := range 600 {
+			r := sample().Scenarios[1]
+			f := *r.Failure
+			f.Cause = string(rune('一' + i%ways))
+			r.Seed, r.Failure = uint64(i), &f
+			many.Scenarios = append(many.Scenarios, r)
+		}
+		html := render(t, many)
+		if sections, listed := strings.Count(html, `<section class="run`), strings.Count(html, `<li id="run-`); sections != want.sections || listed != want.listed {
+			t.Errorf("%d ways to fail: %d sections and %d listed, want %+v", ways, sections, listed, want)
+		}
+		if len(html) > 5<<20 {
+			t.Errorf("%d ways to fail: %d bytes", ways, len(html))
 		}
 	}
 }

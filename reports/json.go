@@ -1,39 +1,62 @@
 package reports
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// WriteJSON writes result.json. Lists that programs loop over are never null.
+// WriteJSON writes result.json, one run at a time: thousands of them need no more memory than one. Lists that programs
+// loop over are never null.
 func WriteJSON(w io.Writer, r Report) error {
-	r.Scenarios = slices.Clone(r.Scenarios)
-	if r.Scenarios == nil {
-		r.Scenarios = []result.Result{}
+	runs := r.Scenarios
+	if r.Explored == nil && r.Incomplete == "" && len(runs) > 0 {
+		r.NotExercised = notExercised(runs)
 	}
-	for i := range r.Scenarios {
-		s := &r.Scenarios[i]
+	r.Scenarios = []result.Result{}
+	frame, err := indentedJSON(r, "")
+	if err != nil {
+		return err
+	}
+	before, after, _ := bytes.Cut(frame, []byte("\n  \"scenarios\": []")) // a line's start is in no value
+	if _, err := fmt.Fprintf(w, "%s\n  \"scenarios\": [", before); err != nil {
+		return err
+	}
+	between, end := "\n    ", ""
+	for _, s := range runs {
 		if s.Laws == nil {
 			s.Laws = []result.LawResult{}
 		}
 		if s.Timeline == nil {
 			s.Timeline = []result.Mark{}
 		}
+		text, err := indentedJSON(s, "    ")
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%s%s", between, text); err != nil {
+			return err
+		}
+		between, end = ",\n    ", "\n  "
 	}
-	if r.Explored == nil && r.Incomplete == "" && len(r.Scenarios) > 0 {
-		r.NotExercised = notExercised(r.Scenarios)
-	}
-	enc := json.NewEncoder(w)
+	_, err = fmt.Fprintf(w, "%s]%s\n", end, after)
+	return err
+}
+
+// indentedJSON is a value as JSON without a last line end, prefix being before each line but the first.
+func indentedJSON(v any, prefix string) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
+	enc.SetIndent(prefix, "  ")
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // resultMost is how many bytes of a result.json are read: ten times the catalogue's.

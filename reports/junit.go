@@ -87,12 +87,18 @@ func writeJUnit(w io.Writer, r Report) error {
 	for _, s := range r.Scenarios {
 		runs[[2]string{s.World, s.Scenario}]++
 	}
-	for _, s := range r.Scenarios {
+	repeated := map[int]bool{} // the first of each kind is there in full
+	for _, k := range result.Kinds(r.Scenarios) {
+		for _, i := range k.Runs[1:] {
+			repeated[i] = true
+		}
+	}
+	for i, s := range r.Scenarios {
 		name := s.Scenario
 		if runs[[2]string{s.World, s.Scenario}] > 1 {
 			name += " seed " + strconv.FormatUint(s.Seed, 10)
 		}
-		suite.Cases = append(suite.Cases, junitCaseOf(name, s))
+		suite.Cases = append(suite.Cases, junitCaseOf(name, s, repeated[i]))
 		for _, l := range s.Laws {
 			if l.Status == result.NotJudgedStatus && len(l.Missing) > 0 {
 				suite.Cases = append(suite.Cases, junitCase{Name: name + ": law " + l.Name, Class: "vppdrill." + s.World, File: s.File,
@@ -129,7 +135,8 @@ func exploredProperties(e Explored, wall float64) []junitProperty {
 	return list
 }
 
-func junitCaseOf(name string, s result.Result) junitCase {
+// junitCaseOf is one run; repeated: it fails like an earlier one, which is there in full.
+func junitCaseOf(name string, s result.Result, repeated bool) junitCase {
 	c := junitCase{Name: name, Class: "vppdrill." + s.World, File: s.File, Time: seconds(s.WallSeconds), Properties: []junitProperty{
 		{"seed", strconv.FormatUint(s.Seed, 10)},
 		{"digest", s.Digest},
@@ -154,7 +161,7 @@ func junitCaseOf(name string, s result.Result) junitCase {
 	case result.Stopped:
 		c.Skipped = &junitSkipped{oneLine(s.Error)}
 	case result.Fail:
-		c.Failures = brokenLaws(s)
+		c.Failures = brokenLaws(s, repeated)
 	default:
 		c.Errors = []junitTrouble{{Type: "error", Message: oneLine(s.Error), Text: xmlText("replay: " + s.Replay + "\n")}}
 		if len(s.Unsupported) > 0 {
@@ -166,12 +173,16 @@ func junitCaseOf(name string, s result.Result) junitCase {
 }
 
 // brokenLaws makes a failure of each broken law, the first one to break first and in full.
-func brokenLaws(s result.Result) []junitTrouble {
+func brokenLaws(s result.Result, repeated bool) []junitTrouble {
 	var out []junitTrouble
 	first := ""
 	if f := s.Failure; f != nil {
 		first = f.Law
-		out = append(out, junitTrouble{Type: f.Law, Message: oneLine(f.What), Text: xmlText(failureText(s))})
+		text := failureText(s)
+		if repeated {
+			text = failureHead(f) + "replay: " + s.Replay + "\n"
+		}
+		out = append(out, junitTrouble{Type: f.Law, Message: oneLine(f.What), Text: xmlText(text)})
 	}
 	for _, l := range s.Laws {
 		if l.Violations > 0 && l.Name != first {
@@ -184,11 +195,16 @@ func brokenLaws(s result.Result) []junitTrouble {
 	return out
 }
 
+// failureHead is the law that broke, where and when, and how.
+func failureHead(f *result.Failure) string {
+	return fmt.Sprintf("law %s%s at %s, event %d\n%s\n", f.Law, on(f.Node), moment(f.AtSeconds), f.Event, f.What)
+}
+
 // failureText is everything that is known about the first broken law, for people who see nothing but the CI's page.
 func failureText(s result.Result) string {
 	f := s.Failure
 	var b strings.Builder
-	fmt.Fprintf(&b, "law %s%s at %s, event %d\n%s\n", f.Law, on(f.Node), moment(f.AtSeconds), f.Event, f.What)
+	b.WriteString(failureHead(f))
 	section := func(title, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "%s:\n  %s\n", title, strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  "))

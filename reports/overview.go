@@ -21,6 +21,7 @@ const (
 	mapSpansMax  = 900 // held spans of one map of a failed run
 	clashesMax   = 20  // stretches with two holders of one address
 	openMax      = 8   // runs that start unfolded
+	kindsMax     = 25  // kinds of failures whose first run is shown in full
 	mapSpansPass = 250 // and of one that passed
 )
 
@@ -37,13 +38,43 @@ type overview struct {
 	Laws       []lawRow
 	Details    []detail
 	DetailsCut int
+	// Kinds are those of what failed, in the order of Rows.
+	Kinds []failures
 	// Incomplete says what is missing of the report, Never names what none of its runs exercised.
 	Incomplete string
 	Never      []string
 }
 
-// AnyFailed reports that some run failed.
-func (o overview) AnyFailed() bool { return slices.ContainsFunc(o.Details, detail.Failed) }
+// failures are the runs of one kind: the first in full, nil where a page has too many, and the others as a list.
+type failures struct {
+	First  *detail
+	Others []row
+}
+
+// Title says what the list of the others is.
+func (f failures) Title() string {
+	if f.First == nil {
+		return plural(len(f.Others), "run") + " without a section: " + f.Others[0].Trouble
+	}
+	return plural(len(f.Others), "more run") + " that failed in the same way"
+}
+
+// Place is where and when a run's law broke, in words.
+func (r row) Place() string {
+	f := r.Result.Failure
+	if f == nil {
+		return ""
+	}
+	return "at " + moment(f.AtSeconds) + on(f.Node) + ", event " + thousands(f.Event)
+}
+
+// What is a run's failure in a sentence.
+func (r row) What() string {
+	if f := r.Result.Failure; f != nil {
+		return f.What
+	}
+	return r.Result.Error
+}
 
 // labelled is a value with its label.
 type labelled struct{ Label, Value string }
@@ -96,6 +127,8 @@ func overviewOf(r Report) overview {
 		number[order[i]] = i + 1
 	}
 	slices.SortStableFunc(order, func(a, b *result.Result) int { return badness(*a) - badness(*b) })
+	o.Details = make([]detail, 0, min(len(order), detailsMax)) // kinds point into it
+	kinds := map[string]int{}
 	for i, s := range order {
 		if i >= overviewMax {
 			o.RowsCut++
@@ -105,10 +138,23 @@ func overviewOf(r Report) overview {
 		for _, l := range s.Laws {
 			one.Checks += l.Checks
 		}
-		if len(o.Details) < detailsMax {
+		kind := s.Kind()
+		k, known := kinds[kind]
+		if kind != "" && !known {
+			k = len(o.Kinds)
+			kinds[kind], o.Kinds = k, append(o.Kinds, failures{})
+		}
+		switch {
+		case kind != "" && (known || k >= kindsMax):
 			one.ID = fmt.Sprintf("run-%d", one.Number)
-			o.Details = append(o.Details, detailOf(one, s.Verdict != result.Pass && len(o.Details) < openMax, s.Verdict == result.Pass && len(order) > wholeMax))
-		} else {
+			o.Kinds[k].Others = append(o.Kinds[k].Others, one)
+		case len(o.Details) < detailsMax:
+			one.ID = fmt.Sprintf("run-%d", one.Number)
+			o.Details = append(o.Details, detailOf(one, kind != "" && len(o.Details) < openMax, s.Verdict == result.Pass && len(order) > wholeMax))
+			if kind != "" {
+				o.Kinds[k].First = &o.Details[len(o.Details)-1]
+			}
+		default:
 			o.DetailsCut++
 		}
 		o.Rows = append(o.Rows, one)

@@ -8,7 +8,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// summaryRows is how many runs that did not pass a summary has: GitHub cuts one at 1 MiB, and a reader stops before.
+// summaryRows is how many kinds of failures a summary has: GitHub cuts one at 1 MiB, and a reader stops before.
 const summaryRows = 30
 
 // writeSummary writes summary.md: what a CI's page shows of the runs, in GitHub's Markdown. `cat summary.md >>
@@ -25,15 +25,13 @@ func writeSummary(w io.Writer, r Report) error {
 		fmt.Fprintf(&b, "\nNot exercised: %s.\n", strings.Join(names, ", "))
 	}
 	rows := 0
-	for _, s := range r.Scenarios {
-		if s.Verdict == result.Pass || s.Verdict == result.Stopped {
-			continue
-		}
+	for _, k := range result.Kinds(r.Scenarios) {
+		s := r.Scenarios[k.Runs[0]]
 		if rows++; rows > summaryRows {
 			continue
 		}
 		if rows == 1 {
-			b.WriteString("\n| | scenario | seed | what | see it again |\n|---|---|---|---|---|\n")
+			b.WriteString("\n| | runs | scenario | seed | what | see it again |\n|---|---|---|---|---|---|\n")
 		}
 		what := s.Error
 		if s.Failure != nil {
@@ -41,10 +39,14 @@ func writeSummary(w io.Writer, r Report) error {
 		} else {
 			what = markdown(what)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |\n", verdictWord(s.Verdict), markdown(s.Scenario), s.Seed, what, code(s.Replay))
+		scenario := markdown(s.Scenario)
+		if n := len(k.Runs); n > 1 {
+			scenario += fmt.Sprintf(" and %s more", thousands(n-1))
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s | %s |\n", verdictWord(s.Verdict), thousands(len(k.Runs)), scenario, s.Seed, what, code(s.Replay))
 	}
 	if rows > summaryRows {
-		fmt.Fprintf(&b, "\n%s more in report.html.\n", thousands(rows-summaryRows))
+		fmt.Fprintf(&b, "\n%s more ways to fail in report.html.\n", thousands(rows-summaryRows))
 	}
 	for _, s := range r.Scenarios {
 		chain, what := s.Causes(), "it"

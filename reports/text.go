@@ -34,6 +34,22 @@ type Text struct {
 	open string
 	// colour: w is a terminal that wants it.
 	colour bool
+	// quiet: runs that passed are only counted.
+	quiet bool
+	// kinds are the kinds of failures so far, by name; order has them by their first run.
+	kinds map[string]*textKind
+	order []*textKind
+}
+
+// TextOptions say how much a text report holds. A verbose one also names laws without occasions, what no run exercised,
+// and what broke in each run of a kind; a quiet one leaves out runs that passed.
+type TextOptions struct{ Verbose, Quiet bool }
+
+// textKind is a kind of failures: its first run, and how many there are.
+type textKind struct {
+	first string
+	what  string
+	runs  int
 }
 
 // coloured reports whether a writer is a terminal and colour is not turned off (no-color.org).
@@ -52,10 +68,10 @@ func (t *Text) verdict(v result.Verdict) string {
 	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", code, word)
 }
 
-// NewText starts a text report; names are the scenarios to come, so that the columns are known before the first ends. A
-// verbose one also names laws without occasions and what no run exercised.
-func NewText(w io.Writer, names []string, verbose bool) *Text {
-	t := &Text{w: w, name: 20, judged: map[string]bool{}, unjudged: map[string]bool{}, colour: coloured(w), verbose: verbose}
+// NewText starts a text report; names are the scenarios to come, so that the columns are known before the first ends.
+func NewText(w io.Writer, names []string, o TextOptions) *Text {
+	t := &Text{w: w, name: 20, judged: map[string]bool{}, unjudged: map[string]bool{}, colour: coloured(w), verbose: o.Verbose, quiet: o.Quiet,
+		kinds: map[string]*textKind{}}
 	for _, n := range names {
 		t.name = max(t.name, min(len(n), 48))
 	}
@@ -70,10 +86,15 @@ func (t *Text) Open(r result.Result) {
 
 func runKey(r result.Result) string { return fmt.Sprintf("%s %s %d", r.Scenario, r.World, r.Seed) }
 
+// line writes a run's verdict line.
+func (t *Text) line(r result.Result, end string) {
+	t.printf("%s  %-*s  %-9s  seed %-6d  %12s events  %9s virtual  %9s wall  %s%s\n", t.verdict(r.Verdict), t.name,
+		oneLine(r.Scenario), oneLine(r.World), r.Seed, thousands(r.Events), clock(r.VirtualSeconds), clock(r.WallSeconds), digestShort(r.Digest), end)
+}
+
 // head writes a run's verdict line and what broke.
 func (t *Text) head(r result.Result) {
-	t.printf("%s  %-*s  %-9s  seed %-6d  %12s events  %9s virtual  %9s wall  %s%s\n", t.verdict(r.Verdict), t.name,
-		oneLine(r.Scenario), oneLine(r.World), r.Seed, thousands(r.Events), clock(r.VirtualSeconds), clock(r.WallSeconds), digestShort(r.Digest), hollow(r))
+	t.line(r, hollow(r))
 	t.addExhausted(r.Summary)
 	t.addLaws(r)
 	if f := r.Failure; f != nil && r.Verdict != result.Pass {
@@ -82,10 +103,18 @@ func (t *Text) head(r result.Result) {
 	}
 }
 
-// Add writes one run: its verdict line and, unless it passed, what broke and how to see it again.
+// Add writes one run: its verdict line and, unless it passed, what broke and how to see it again. Of the second and later
+// runs of a kind of failure it writes the verdict line, with the first run of that kind.
 func (t *Text) Add(r result.Result) {
 	t.counts.Add(r)
 	t.results = append(t.results, result.Result{Exercised: r.Exercised})
+	if t.quiet && r.Verdict == result.Pass {
+		t.remember(r)
+		return
+	}
+	if t.repeats(r) {
+		return
+	}
 	if t.open != runKey(r) {
 		t.head(r)
 	}
@@ -112,6 +141,49 @@ func (t *Text) Add(r result.Result) {
 	}
 	if r.Replay != "" {
 		t.printf("       replay  %s\n", oneLine(r.Replay))
+	}
+}
+
+// repeats counts a run that did not pass, and writes it if it is not the first of its kind.
+func (t *Text) repeats(r result.Result) bool {
+	name := r.Kind()
+	if name == "" {
+		return false
+	}
+	k := t.kinds[name]
+	if k == nil {
+		k = &textKind{first: fmt.Sprintf("%s seed %d", oneLine(r.Scenario), r.Seed), what: "error: " + r.Error, runs: 1}
+		if r.Failure != nil {
+			k.what = r.Failure.Law + ": " + r.Failure.What
+		} else if r.Verdict == result.Fail {
+			k.what = "expect: " + r.Error
+		}
+		t.kinds[name], t.order = k, append(t.order, k)
+		return false
+	}
+	k.runs++
+	t.remember(r)
+	what := "the same error"
+	if r.Failure != nil {
+		what = oneLine(r.Failure.Law)
+	}
+	t.line(r, fmt.Sprintf("  %s as in %s", what, k.first))
+	if t.verbose {
+		if r.Failure != nil {
+			t.printf("       what    %s\n", oneLine(r.Failure.What))
+		}
+		t.printf("       replay  %s\n", oneLine(r.Replay))
+	}
+	return true
+}
+
+// groups writes the kinds of failures with their counts, where a run was written in one line because of its kind.
+func (t *Text) groups() {
+	if failed := t.counts.Fail + t.counts.Error; len(t.order) < failed {
+		t.printf("%s did not pass, in %s; the first of each is shown in full above:\n", plural(failed, "run"), plural(len(t.order), "way"))
+		for _, k := range t.order {
+			t.printf("%8s  %s\n%8s  first in %s\n", thousands(k.runs), oneLine(k.what), "", k.first)
+		}
 	}
 }
 
@@ -162,20 +234,25 @@ func look(r result.Result) string {
 	return where
 }
 
-// addLaws says which laws the run's world could not judge, of a run that passed only in a verbose report, and remembers
-// which found something to judge.
+// addLaws says which laws the run's world could not judge, of a run that passed only in a verbose report.
 func (t *Text) addLaws(r result.Result) {
+	t.remember(r)
+	for _, l := range r.Laws {
+		if l.Status == result.NotJudgedStatus && len(l.Missing) > 0 && (t.verbose || r.Verdict != result.Pass) {
+			t.printf("       law     %s %s\n", oneLine(l.Name), oneLine(l.StatusText()))
+		}
+	}
+}
+
+// remember notes which laws found something to judge, and which could not be judged.
+func (t *Text) remember(r result.Result) {
 	for _, l := range r.Laws {
 		if !slices.Contains(t.laws, l.Name) {
 			t.laws = append(t.laws, l.Name)
 		}
 		t.judged[l.Name] = t.judged[l.Name] || !l.Idle()
-		if l.Status != result.NotJudgedStatus || len(l.Missing) == 0 {
-			continue
-		}
-		t.unjudged[l.Name] = true
-		if t.verbose || r.Verdict != result.Pass {
-			t.printf("       law     %s %s\n", oneLine(l.Name), oneLine(l.StatusText()))
+		if l.Status == result.NotJudgedStatus && len(l.Missing) > 0 {
+			t.unjudged[l.Name] = true
 		}
 	}
 }
@@ -243,6 +320,7 @@ func notExercised(results []result.Result) (names []string) {
 // Close writes the summary line and returns the first error of writing.
 func (t *Text) Close() error {
 	c := t.counts
+	t.groups()
 	if names := t.idle(); t.verbose && len(names) > 0 {
 		t.printf("held, 0 occasions: %s\n", strings.Join(names, ", "))
 	}

@@ -30,7 +30,7 @@ func TestQuiet(t *testing.T) {
 		{Name: "blind", Status: result.NotJudgedStatus, Missing: []fact.Evidence{fact.Leases}}, {Name: "idle", Status: result.HeldStatus}}}
 	for _, verbose := range []bool{false, true} {
 		var out strings.Builder
-		text := NewText(&out, []string{"calm"}, verbose)
+		text := NewText(&out, []string{"calm"}, TextOptions{Verbose: verbose})
 		text.Add(r)
 		text.Whole()
 		if err := text.Close(); err != nil {
@@ -43,6 +43,34 @@ func TestQuiet(t *testing.T) {
 		}
 		if strings.Contains(out.String(), "1 law not judged here (-v names them)") == verbose || strings.Count(out.String(), "\n") != 2 && !verbose {
 			t.Errorf("verbose %t:\n%s", verbose, out.String())
+		}
+	}
+}
+
+// Goal: a mistake that breaks many runs is told once in full and counted; a quiet report leaves out what passed. Method:
+// three runs of two kinds and one that passed.
+func TestKindsOfFailures(t *testing.T) {
+	broken := func(name, law, what string) result.Result {
+		return result.Result{Scenario: name, World: "sim", Seed: 1, Verdict: result.Fail, Replay: "vppdrill run " + name, Failure: &result.Failure{Law: law, What: what}}
+	}
+	for _, o := range []TextOptions{{}, {Quiet: true}, {Verbose: true}} {
+		var out strings.Builder
+		text := NewText(&out, nil, o)
+		for _, r := range []result.Result{broken("one", "reachable", "10.1.1.1 is lost"), {Scenario: "calm", Verdict: result.Pass},
+			broken("two", "reachable", "10.1.2.9 is lost"), broken("three", "one-owner", "two pods have it")} {
+			text.Add(r)
+		}
+		if err := text.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for part, want := range map[string]bool{
+			"law     reachable at 0s, event 0": true, "10.1.1.1 is lost": true, "reachable as in one seed 1\n": true, "replay  vppdrill run three": true,
+			"3 runs did not pass, in 2 ways; the first of each is shown in full above:\n       2  reachable: 10.1.1.1 is lost\n          first in one seed 1\n": true,
+			"4 runs: 1 passed, 3 failed": true, "pass   calm": !o.Quiet, "10.1.2.9 is lost": o.Verbose, "replay  vppdrill run two": o.Verbose,
+		} {
+			if strings.Contains(out.String(), part) != want {
+				t.Errorf("%+v: %q is there: %t\n%s", o, part, !want, out.String())
+			}
 		}
 	}
 }

@@ -61,9 +61,10 @@
   if (unfoldAll) { unfoldAll.addEventListener("click", fold(true)); foldAll.addEventListener("click", fold(false)); }
   function reveal() {
     var section = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!section || !section.classList.contains("run")) { return; }
+    var listed = section && section.closest(".others");
+    if (!section || !listed && !section.classList.contains("run")) { return; }
     section.hidden = false;
-    section.querySelector("details").open = true;
+    (listed || section.querySelector("details")).open = true;
     // Not the summary: the key press that followed the link has its second half still to come, and would fold the run again.
     section.tabIndex = -1;
     section.focus({ preventScroll: true });

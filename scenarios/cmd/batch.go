@@ -37,7 +37,14 @@ type batch struct {
 	story bool
 	// events keeps event lines, nil for none.
 	events *eventFile
+	// most is how many runs may fail, or not be judged, before no more are started; 0: any number. enough: so many did.
+	most   int
+	enough bool
 }
+
+// explainedMost is how many kinds of failures one command finds causes of. The first run of each kind is enough for a
+// person, and a bug that breaks hundreds of runs would be looked into for minutes.
+const explainedMost = 25
 
 // toldMost is how many runs one command may have for those that pass to tell their events as well, and toldEvents how
 // many events such a run has at most: it is done twice.
@@ -50,8 +57,6 @@ const (
 type done struct {
 	result result.Result
 	events *eventPart
-	// early: the run is done, and its causes are still being looked for; the rest follows.
-	early bool
 	// kept is false for a run that an interrupt ended or kept from starting; cut names one that it ended.
 	kept bool
 	cut  string
@@ -65,12 +70,13 @@ func (b *batch) names() []string {
 	return names
 }
 
-// do runs every task. Each result goes to text, when not nil, as soon as it and all before it are there. An interrupt
-// returns what was finished with the context's error.
+// do runs every task. Each result goes to text, when not nil, as soon as it and all before it are there; causes are
+// looked for in that order too, for the first run of each kind of failure. An interrupt returns what was finished with
+// the context's error.
 func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]result.Result, error) {
 	slots := make([]chan done, len(b.tasks))
 	for i := range slots {
-		slots[i] = make(chan done, 2)
+		slots[i] = make(chan done, 1)
 	}
 	if text := b.forecast(); text != "" {
 		fmt.Fprintln(notes, "vppdrill: "+text)
@@ -78,11 +84,13 @@ func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]res
 	p := startProgress(notes, len(b.tasks))
 	defer p.stop()
 	next := make(chan int)
+	inner, stop := context.WithCancel(ctx)
+	defer stop()
 	var workers sync.WaitGroup
 	for range min(b.jobs, len(b.tasks)) {
 		workers.Go(func() {
 			for i := range next {
-				slots[i] <- b.one(ctx, b.tasks[i], p, slots[i])
+				slots[i] <- b.one(inner, b.tasks[i], p)
 			}
 		})
 	}
@@ -95,14 +103,12 @@ func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]res
 	defer workers.Wait()
 	var results []result.Result
 	var firstErr error
-	for _, slot := range slots {
+	failed, kinds := 0, map[string]bool{}
+	for i, slot := range slots {
 		d := <-slot
-		if d.early {
-			if text != nil {
-				p.hide()
-				text.Open(d.result)
-			}
-			d = <-slot
+		if b.enough {
+			b.events.drop(d.events)
+			continue
 		}
 		if err := b.events.take(d.events, d.cut); err != nil && firstErr == nil {
 			firstErr = cli.BadInput(fmt.Errorf("keep event lines: %w", err))
@@ -110,10 +116,18 @@ func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]res
 		if !d.kept {
 			continue
 		}
+		b.complete(ctx, i, &d.result, kinds, p, text)
 		results = append(results, d.result)
 		if text != nil {
 			p.hide()
 			text.Add(d.result)
+		}
+		if d.result.Kind() == "" {
+			continue
+		}
+		if failed++; failed == b.most && i < len(b.tasks)-1 {
+			b.enough = true
+			stop()
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -122,13 +136,38 @@ func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]res
 	return results, firstErr
 }
 
-// one does one run. A scenario that cannot be started is a result, too: it could not be judged. A failure is reported
-// early, before its causes are looked for, and an interrupt that ends only the looking leaves it.
-func (b *batch) one(ctx context.Context, t task, p *progress, early chan<- done) done {
+// complete adds to a run what a second run of it tells: the causes of the first failure of each kind, which is reported
+// before they are looked for, and the story of a run among few.
+func (b *batch) complete(ctx context.Context, i int, r *result.Result, kinds map[string]bool, p *progress, text TextReport) {
+	kind := r.Kind()
+	if kind != "" && (kinds[kind] || len(kinds) == explainedMost) {
+		r.Story = nil // hundreds of them would be most of the report
+		return
+	}
+	if r.Verdict == result.Error || ctx.Err() != nil {
+		return
+	}
+	if kind != "" {
+		kinds[kind] = true
+	}
+	if r.Failure != nil && kind != "" && b.explain != nil && text != nil {
+		p.hide()
+		text.Open(*r)
+	}
+	b.tell(ctx, b.tasks[i].s, b.options(b.tasks[i]), r)
+}
+
+// options are what a task's run is asked for.
+func (b *batch) options(t task) RunOptions {
+	return RunOptions{Seed: t.seed, Laws: b.laws, Replay: replayOf(t.s, b.world+b.with, t.seed), Story: b.story, Series: b.story}
+}
+
+// one does one run. A scenario that cannot be started is a result, too: it could not be judged.
+func (b *batch) one(ctx context.Context, t task, p *progress) done {
 	if ctx.Err() != nil {
 		return done{}
 	}
-	o := RunOptions{Seed: t.seed, Laws: b.laws, Replay: replayOf(t.s, b.world+b.with, t.seed), Story: b.story, Series: b.story}
+	o := b.options(t)
 	part, err := b.events.part(t.s.Name, b.world, t.seed)
 	if err != nil {
 		return done{result: failedStart(t, b.world, o, err), kept: true}
@@ -139,10 +178,6 @@ func (b *batch) one(ctx context.Context, t task, p *progress, early chan<- done)
 	started := time.Now()
 	res, err := p.followed(b.run)(ctx, t.s, o)
 	if err == nil && ctx.Err() == nil {
-		if broken := res.Verdict == result.Fail && res.Failure != nil; broken && b.explain != nil {
-			early <- done{result: res, early: true}
-		}
-		b.tell(ctx, t.s, o, &res)
 		if b.kept != nil && res.Verdict == result.Pass {
 			_, _ = promptly(ctx, func() (struct{}, error) { // it has just passed, so that nothing but an interrupt keeps it from doing so again
 				return struct{}{}, b.kept.Keep(ctx, t.s, RunOptions{Seed: t.seed, Laws: b.laws})
@@ -162,12 +197,11 @@ func (b *batch) one(ctx context.Context, t task, p *progress, early chan<- done)
 
 // tell runs a task again for what a person wants to know of it: the causes of its failure, the events of its story.
 func (b *batch) tell(ctx context.Context, s *scenarios.Scenario, o RunOptions, r *result.Result) {
-	broken := r.Verdict == result.Fail
+	broken := r.Verdict == result.Fail && r.Failure != nil // an unmet expectation says itself what differs
 	told := b.story && len(b.tasks) <= toldMost && r.Events <= toldEvents
 	if b.explain == nil || !broken && !told {
 		return
 	}
-	o.Events, o.OnMark, o.AtEnd = nil, nil, nil
 	last := int64(0)
 	if b.story {
 		last = r.Events
@@ -178,10 +212,6 @@ func (b *batch) tell(ctx context.Context, s *scenarios.Scenario, o RunOptions, r
 	}
 	switch {
 	case !broken:
-	case r.Failure == nil:
-		if again.Failure == nil && again.Error == r.Error {
-			r.Chain = again.Chain
-		}
 	case again.Failure != nil && again.Failure.Law == r.Failure.Law && again.Failure.Event == r.Failure.Event:
 		r.Failure.Chain = again.Failure.Chain
 	case ctx.Err() != nil: // it was interrupted, which says nothing of the run

@@ -26,7 +26,7 @@ import (
 // fakeReports writes the least that tells tests what was written.
 func fakeReports() Reports {
 	return Reports{
-		Text:       func(w io.Writer, _ []string, _ bool) TextReport { return fakeText{w} },
+		Text:       func(w io.Writer, _ []string, _ TextOptions) TextReport { return fakeText{w} },
 		JSON:       func(w io.Writer, s Session) error { return cli.WriteJSON(w, s.Results) },
 		EventsFile: "events.jsonl",
 		Events:     func(w io.Writer) EventLog { return &fakeLog{w} },
@@ -271,6 +271,34 @@ func TestReplayCommands(t *testing.T) {
 	for name, want := range map[string]string{"a/b-c.yaml": "a/b-c.yaml", "it's here.yaml": `'it'\''s here.yaml'`, "": "''", "$(x)": "'$(x)'"} {
 		if got := quote(name); got != want {
 			t.Errorf("quote(%q) = %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestMaxFailures goal: a command that may have so many failures ends with them, reports the runs up to the last of them
+// and no others, and says what is missing. Method: six runs that fail, several at a time.
+func TestMaxFailures(t *testing.T) {
+	c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error) {
+		return resultOf(s, o, map[bool]result.Verdict{true: result.Pass, false: result.Fail}[s.Name == "first"]), nil
+	})
+	for flags, want := range map[string]string{
+		"--max-failures 2":  "pass first 1 \nfail second 1 \nfail second 2 \nincomplete: stopped after 2 failures, 3 of 6 runs\n",
+		"--fail-fast":       "pass first 1 \nfail second 1 \nincomplete: stopped after the first failure, 2 of 6 runs\n",
+		"--max-failures 5":  "pass first 1 \nfail second 1 \nfail second 2 \nfail third 1 \nfail third 2 \nfail third 3 \n",
+		"--max-failures 99": "pass first 1 \nfail second 1 \nfail second 2 \nfail third 1 \nfail third 2 \nfail third 3 \n",
+	} {
+		dir := filepath.Join(t.TempDir(), "out")
+		code, out, errOut := execute(t, t.Context(), c, append([]string{"run", "--catalog", "--jobs", "3", "--out", dir}, strings.Fields(flags)...)...)
+		if out != want || code != 1 {
+			t.Errorf("%s: code %d, printed\n%s%s", flags, code, out, errOut)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+			t.Errorf("%s: left behind: %v", flags, left)
+		}
+	}
+	for _, flags := range []string{"--max-failures -1", "--fail-fast --max-failures 3", "-q -v"} {
+		if code, _, errOut := execute(t, t.Context(), c, append([]string{"run", "--catalog"}, strings.Fields(flags)...)...); code != 2 {
+			t.Errorf("%s: code %d, %s", flags, code, errOut)
 		}
 	}
 }

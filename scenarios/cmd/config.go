@@ -200,8 +200,8 @@ type Session struct {
 
 // Reports are the formats of finished runs.
 type Reports struct {
-	// Text starts verdict lines for scenarios of these names; a verbose one names laws without occasions, too.
-	Text func(w io.Writer, names []string, verbose bool) TextReport
+	// Text starts verdict lines for scenarios of these names.
+	Text func(w io.Writer, names []string, o TextOptions) TextReport
 	// JSON writes result.json's content.
 	JSON func(w io.Writer, s Session) error
 	// Folder starts a report's folder; what is there stays until the new one is kept.
@@ -234,6 +234,10 @@ func (r Reports) keep(dir string, s Session) error {
 	}
 	return f.Keep(s)
 }
+
+// TextOptions say how much a text report holds. A verbose one names laws without occasions, too; a quiet one leaves out
+// runs that passed.
+type TextOptions struct{ Verbose, Quiet bool }
 
 // TextReport prints runs as verdict lines.
 type TextReport interface {

@@ -119,4 +119,11 @@ func (e *eventFile) take(p *eventPart, cut string) error {
 	return errors.Join(err, p.file.Close())
 }
 
+// drop removes a run's lines, which are not wanted.
+func (e *eventFile) drop(p *eventPart) {
+	if e != nil && p != nil {
+		_ = errors.Join(p.file.Close(), os.Remove(p.file.Name())) // a leftover is only untidy
+	}
+}
+
 func (e *eventFile) close() error { return e.file.Close() }

@@ -143,7 +143,7 @@ func (w *sweep) tellText(out io.Writer, c Config, s Session) error {
 		for _, r := range s.Results {
 			names = append(names, r.Scenario)
 		}
-		text := c.Reports.Text(out, names, false)
+		text := c.Reports.Text(out, names, TextOptions{})
 		for _, r := range s.Results {
 			text.Add(r)
 		}

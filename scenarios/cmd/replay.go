@@ -87,7 +87,7 @@ func (c Config) tellReplay(cmd *cobra.Command, r result.Result, format cli.Forma
 		return c.Reports.JSON(cmd.OutOrStdout(), Session{Version: c.Version, Command: commandLine(cmd), Started: started,
 			WallSeconds: time.Since(started).Seconds(), Results: []result.Result{r}})
 	}
-	text := c.Reports.Text(cmd.OutOrStdout(), []string{r.Scenario}, false)
+	text := c.Reports.Text(cmd.OutOrStdout(), []string{r.Scenario}, TextOptions{})
 	text.Add(r)
 	return text.Close()
 }

@@ -34,7 +34,7 @@ is that of the earlier run.`,
 			for i, r := range results {
 				names[i] = r.Scenario
 			}
-			text := c.Reports.Text(cmd.OutOrStdout(), names, verbose)
+			text := c.Reports.Text(cmd.OutOrStdout(), names, TextOptions{Verbose: verbose})
 			for _, r := range results {
 				text.Add(r)
 			}

@@ -35,8 +35,10 @@ type runFlags struct {
 	seeded  bool
 	out     string
 	verify  bool
-	verbose bool
+	text    TextOptions
 	events  string
+	most    int
+	first   bool
 	format  cli.Format
 	jobs    int
 	shrink  time.Duration
@@ -81,7 +83,10 @@ scenario that fails the same way, and the command that shows it again.`,
 	flags.StringVar(&f.events, "events", "notable", "event lines to keep in --out: all, notable or none")
 	f.cni.add(flags)
 	cli.AddFormatTo(flags, &f.format)
-	addVerbose(flags, &f.verbose)
+	flags.IntVar(&f.most, "max-failures", 0, "start no more runs after so many that fail or cannot be judged; 0: run all")
+	flags.BoolVar(&f.first, "fail-fast", false, "the same as --max-failures 1")
+	addVerbose(flags, &f.text.Verbose)
+	flags.BoolVarP(&f.text.Quiet, "quiet", "q", false, "print only what does not pass, and the line of figures")
 	addJobs(flags, &f.jobs, "runs at the same time")
 	complete(cmd, "world", allWorlds()...)
 	complete(cmd, "events", "all", "notable", "none")
@@ -109,6 +114,12 @@ func (f runFlags) check() error {
 	}
 	if f.shrink < 0 {
 		return cli.Usagef("--shrink %s: a time, or 0 for none", f.shrink)
+	}
+	if f.text.Quiet && f.text.Verbose {
+		return cli.Usagef("run: --quiet and --verbose exclude each other")
+	}
+	if f.most < 0 || f.first && f.most > 1 {
+		return cli.Usagef("--max-failures %d: %s", f.most, map[bool]string{true: "--fail-fast allows one", false: "0 for all, or a number"}[f.first])
 	}
 	if f.jobs < 1 {
 		return cli.Usagef("--jobs %d: at least 1 run at a time", f.jobs)
@@ -156,12 +167,15 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 	if err != nil {
 		return err
 	}
-	b := &batch{world: f.world, with: f.cni.words(), run: run, laws: c.Laws(), jobs: f.jobs}
+	b := &batch{world: f.world, with: f.cni.words(), run: run, laws: c.Laws(), jobs: f.jobs, most: f.most}
+	if f.first {
+		b.most = 1
+	}
 	for _, s := range list {
 		b.tasks = append(b.tasks, f.tasks(s)...)
 	}
 	b.story = f.out != ""
-	if f.world == "sim" && (f.shrink > 0 || b.story) {
+	if f.world == "sim" {
 		b.explain = c.Explorer.Explain
 	}
 	if kept != nil {
@@ -185,7 +199,7 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 	}
 	var text TextReport
 	if f.format == cli.Text {
-		text = c.Reports.Text(cmd.OutOrStdout(), b.names(), f.verbose)
+		text = c.Reports.Text(cmd.OutOrStdout(), b.names(), f.text)
 	}
 	results, runErr := b.do(cmd.Context(), cmd.ErrOrStderr(), text)
 	if kept != nil {
@@ -196,6 +210,8 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 	session := Session{Version: c.Version, Command: commandLine(cmd), Started: started, WallSeconds: time.Since(started).Seconds(), Results: results}
 	if cmd.Context().Err() != nil {
 		session.Incomplete = fmt.Sprintf("interrupted after %d of %d runs", len(results), len(b.tasks))
+	} else if b.enough {
+		session.Incomplete = fmt.Sprintf("stopped after %s, %d of %d runs", map[bool]string{true: "the first failure", false: fmt.Sprintf("%d failures", b.most)}[b.most == 1], len(results), len(b.tasks))
 	}
 	var small []smallest
 	if f.world == "sim" && runErr == nil {
