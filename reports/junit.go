@@ -190,9 +190,24 @@ func brokenLaws(s result.Result, repeated bool) []junitTrouble {
 		}
 	}
 	if len(out) == 0 { // a failed expectation is no law's
-		out = append(out, junitTrouble{Type: "expectation", Message: oneLine(s.Error), Text: xmlText(causes(s.Chain) + "replay: " + s.Replay + "\n")})
+		out = append(out, junitTrouble{Type: "expectation", Message: oneLine(s.Error), Text: xmlText(unmetLines(s.Unmet) + "replay: " + s.Replay + "\n")})
 	}
 	return out
+}
+
+// unmetLines are expectations that did not come true, with the objects that differ.
+func unmetLines(list []result.Unmet) string {
+	var b strings.Builder
+	for _, u := range list {
+		fmt.Fprintf(&b, "%s\n", unmetText(u))
+		for _, o := range u.Objects {
+			fmt.Fprintf(&b, "  %s\n", o)
+		}
+		if u.Cut > 0 {
+			fmt.Fprintf(&b, "  and %s more\n", thousands(u.Cut))
+		}
+	}
+	return b.String()
 }
 
 // failureHead is the law that broke, where and when, and how.

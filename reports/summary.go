@@ -49,13 +49,10 @@ func writeSummary(w io.Writer, r Report) error {
 		fmt.Fprintf(&b, "\n%s more ways to fail in report.html.\n", thousands(rows-summaryRows))
 	}
 	for _, s := range r.Scenarios {
-		chain, what := s.Causes(), "it"
-		if len(chain) == 0 {
+		if s.Failure == nil || len(s.Failure.Chain) == 0 {
 			continue
 		}
-		if s.Failure != nil {
-			what = markdown(s.Failure.Law)
-		}
+		chain, what := s.Failure.Chain, markdown(s.Failure.Law)
 		fmt.Fprintf(&b, "\n<details><summary>How %s came about in %s, seed %d</summary>\n\n", what, markdown(s.Scenario), s.Seed)
 		for i, l := range chain {
 			fmt.Fprintf(&b, "%d. %s, event %s: %s\n", i+1, clock(l.AtSeconds), thousands(l.Event), markdown(l.Text))

@@ -134,7 +134,7 @@ func (t *Text) Add(r result.Result) {
 		t.printf("       asked   %s\n", oneLine(r.Error))
 	} else if r.Error != "" {
 		t.printf("       error   %s\n", oneLine(r.Error))
-		t.chain(r.Chain, "the final state does not match expect")
+		t.unmet(r.Unmet)
 	}
 	if len(r.Unsupported) > 0 {
 		t.printf("       cannot  %s\n", oneLine(strings.Join(r.Unsupported, ", ")))
@@ -142,6 +142,28 @@ func (t *Text) Add(r result.Result) {
 	if r.Replay != "" {
 		t.printf("       replay  %s\n", oneLine(r.Replay))
 	}
+}
+
+// unmet writes expectations that did not come true.
+func (t *Text) unmet(list []result.Unmet) {
+	for _, u := range list {
+		t.printf("       expect  %s\n", unmetText(u))
+		for _, o := range u.Objects {
+			t.printf("       differs %s\n", oneLine(o))
+		}
+		if u.Cut > 0 {
+			t.printf("       differs and %s more\n", thousands(u.Cut))
+		}
+	}
+}
+
+// unmetText is an expectation that did not come true: expected, seen, since when.
+func unmetText(u result.Unmet) string {
+	text := fmt.Sprintf("%s: expected %s, seen %s", oneLine(u.Field), thousands(u.Expected), thousands(u.Seen))
+	if u.SinceSeconds >= 0 {
+		text += " since " + moment(u.SinceSeconds)
+	}
+	return text
 }
 
 // repeats counts a run that did not pass, and writes it if it is not the first of its kind.

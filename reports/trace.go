@@ -60,7 +60,11 @@ func traceOf(s result.Result, run int) []traceEvent {
 		}
 		out = append(out, e)
 	}
-	for _, l := range s.Causes() {
+	var chain []result.Link
+	if s.Failure != nil {
+		chain = s.Failure.Chain
+	}
+	for _, l := range chain {
 		out = append(out, traceEvent{Name: oneLine(l.Text), Phase: "i", At: l.AtSeconds * micro, Run: run, Lane: lane(l.Node), Scope: "p",
 			Args: map[string]string{"kind": "cause", "event": thousands(l.Event)}})
 	}

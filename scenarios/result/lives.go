@@ -132,16 +132,16 @@ func (v *lives) sum(out *Summary, nodes map[string]*tallied, now time.Duration) 
 			total, longest = total+whole.waits, max(longest, whole.longest)
 			waits[l.node] += whole.waits
 		}
-		switch {
-		case l.answered != never:
+		switch l.fate() {
+		case placed:
 			continue
-		case l.created != never && l.bound == never && l.refused == never:
+		case unscheduled:
 			out.PodsUnscheduled++
-		case l.refused == never:
+		case neverAnswered:
 			out.PodsNeverAnswered++
-		case l.waited && l.deleted == never:
+		case waiting:
 			out.PodsWaiting++
-		default:
+		case refusedPods:
 			out.PodsRefused++
 		}
 		out.PodsNeverPlaced++
@@ -158,6 +158,21 @@ func (v *lives) sum(out *Summary, nodes map[string]*tallied, now time.Duration) 
 	slices.SortFunc(out.Exhausted, func(a, b RanOut) int {
 		return cmp.Or(cmp.Compare(a.AtSeconds, b.AtSeconds), cmp.Compare(a.Node, b.Node))
 	})
+}
+
+// fate is why the pod never got an address, if so.
+func (l *life) fate() fate {
+	switch {
+	case l.answered != never:
+		return placed
+	case l.created != never && l.bound == never && l.refused == never:
+		return unscheduled
+	case l.refused == never:
+		return neverAnswered
+	case l.waited && l.deleted == never:
+		return waiting
+	}
+	return refusedPods
 }
 
 // quantiles are quantiles of the times from pods' creation to their address, at Quantiles; nil without pods.

@@ -44,21 +44,26 @@ type Result struct {
 	Exercised []string `json:"exercised,omitempty"`
 	Summary   Summary  `json:"summary"`
 	Failure   *Failure `json:"failure,omitempty"`
-	// Chain explains why the final state of a run that broke no law does not match `expect`, as Failure.Chain does for a
-	// law.
-	Chain     []Link  `json:"chain,omitempty"`
+	// Unmet says what of the scenario's expect section did not come true, of a run that broke no law.
+	Unmet     []Unmet `json:"unmet,omitempty"`
 	Timeline  []Mark  `json:"timeline"`
 	Addresses []Held  `json:"addresses,omitempty"`
 	Series    *Series `json:"series,omitempty"`
 	Story     *Story  `json:"story,omitempty"`
 }
 
-// Causes is the chain of causes of a broken law or an unmet expectation, or nil.
-func (r *Result) Causes() []Link {
-	if r.Failure != nil {
-		return r.Failure.Chain
-	}
-	return r.Chain
+// Unmet is one number of a scenario's expect section that the end of the run did not match.
+type Unmet struct {
+	// Field is its name in the expect section.
+	Field    string `json:"field"`
+	Expected int64  `json:"expected"`
+	Seen     int64  `json:"seen"`
+	// SinceSeconds is when it last changed to what was seen, in virtual time; -1 if the world's facts do not say.
+	SinceSeconds float64 `json:"sinceSeconds"`
+	// Objects are the pods or nodes that differ or that the number counts, the last ones first, and Cut how many more
+	// there are.
+	Objects []string `json:"objects,omitempty"`
+	Cut     int      `json:"cut,omitempty"`
 }
 
 // Status is a run's result for one law.

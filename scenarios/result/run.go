@@ -104,6 +104,8 @@ type run struct {
 	tally *tally
 	// sampler is nil without Options.Series.
 	sampler *sampler
+	// witness is nil without an expect section that counts something.
+	witness *witness
 	// looking is nil without Options.Story.
 	looking *looking
 	marks   marks
@@ -135,6 +137,7 @@ func newRun(w World, s *scenarios.Scenario, o Options) *run {
 	if o.Series {
 		r.sampler = newSampler()
 	}
+	r.witness = newWitness(s.Expect)
 	if o.Story {
 		r.looking = newLooking(s)
 	}
@@ -229,6 +232,9 @@ func (r *run) observe(fact fact.Fact) error {
 			r.sampler.observe(r.tally, f)
 		}
 		r.tally.observe(f)
+		if r.witness != nil {
+			r.witness.observe(r.tally, f)
+		}
 	}
 	r.names.observe(f)
 	if r.failure != nil && r.over() {

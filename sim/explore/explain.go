@@ -34,17 +34,13 @@ func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Opti
 		return r, err
 	}
 	told.end()
-	if r.Verdict == result.Fail {
+	if r.Verdict == result.Fail && r.Failure != nil { // an unmet expectation says itself what differs: see result.Unmet
 		if o.Chooser == nil && o.Postpone == 0 {
 			if err := x.beside(ctx, &told.told, s, o, &r); err != nil {
 				return r, err
 			}
 		}
-		if r.Failure != nil {
-			r.Failure.Chain = told.told.Chain(r.Failure)
-		} else { // an expectation did not come true
-			r.Chain = told.told.Chain(&result.Failure{Law: "expect", What: r.Error, Event: r.Events})
-		}
+		r.Failure.Chain = told.told.Chain(r.Failure)
 	}
 	if len(told.story.Events) > 0 {
 		if r.Story == nil {

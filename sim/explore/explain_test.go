@@ -88,19 +88,6 @@ func TestChains(t *testing.T) {
 	}
 }
 
-// Goal: a run that breaks no law and ends otherwise than its scenario expects has a chain, too. Method: a cluster of
-// two pods of which nine are expected.
-func TestChainOfExpectation(t *testing.T) {
-	s, err := scenarios.Parse("nine.yaml", []byte("# Two pods.\nname: nine\ntopology: {nodes: 2, podsPerNode: 1}\nexpect: {pods: 9}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := (explore.Explorer{}).Explain(t.Context(), s, sim.Options{Seed: 1, Laws: check.All()}, nil, 0)
-	if err != nil || r.Failure != nil || len(r.Chain) < 2 || r.Chain[len(r.Chain)-1].Kind != "broken" {
-		t.Errorf("%v %v, chain %v", err, r.Error, r.Chain)
-	}
-}
-
 // Goal: a run that was kept and that takes very many events to break its law is not repeated as a whole, and its chain
 // names where it left the way of the run that passed. Method: an exhibit's fault, and a failure that is said to lie far
 // behind what the run does.
