@@ -109,7 +109,7 @@ func listExhibits(w io.Writer, format cli.Format, list []Exhibit) error {
 	for _, e := range list {
 		fmt.Fprintf(w, "%s  %s\n    law       %s\n    upstream  %s\n    fault     %s\n", e.Name, strings.Join(e.Incidents, ", "), e.Law, e.Upstream, e.Fault)
 	}
-	fmt.Fprintf(w, "%s\n", counted(len(list), "exhibit"))
+	fmt.Fprintf(w, "%s\n", cli.Counted(len(list), "exhibit"))
 	return nil
 }
 
@@ -168,7 +168,7 @@ func (c Config) museum(ctx context.Context, w io.Writer, list []Exhibit, seeds, 
 			return err
 		}
 	} else {
-		fmt.Fprintf(w, "%s: %d caught by their laws and holding without the fault, %d not\n", counted(len(list), "exhibit"), good, len(list)-good)
+		fmt.Fprintf(w, "%s: %d caught by their laws and holding without the fault, %d not\n", cli.Counted(len(list), "exhibit"), good, len(list)-good)
 		if len(list) > 1 {
 			tellLaws(w, outcomes)
 		}
@@ -204,7 +204,7 @@ func tellExhibit(w io.Writer, width, seeds int, o shown) {
 		fmt.Fprintf(w, "        without  %s: %s\n", o.Clean.Verdict, o.Clean.Error)
 	}
 	if o.Caught == nil {
-		fmt.Fprintf(w, "        planted  %s holds on %s\n", o.Law, counted(seeds, "seed"))
+		fmt.Fprintf(w, "        planted  %s holds on %s\n", o.Law, cli.Counted(seeds, "seed"))
 		return
 	}
 	at := time.Duration(o.Caught.AtSeconds * float64(time.Second)).Round(10 * time.Microsecond)
@@ -233,12 +233,4 @@ func tellLaws(w io.Writer, outcomes []shown) {
 		fmt.Fprintf(t, "  %s\t%d\n", law, by[law])
 	}
 	_ = t.Flush() // w's errors are told by whoever owns it
-}
-
-// counted is "1 exhibit", "2 exhibits".
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }

@@ -79,6 +79,8 @@ func runWatch(ctx context.Context, out, notes io.Writer, kubeconfig string, form
 	if err != nil {
 		return cli.Usagef("audit: %w", err)
 	}
+	w := &watched{figures: host.NewAuditMetrics()}
+	c.OnRequest(w.figures.Asked)
 	for _, path := range auditNeeded {
 		if err := c.Readable(ctx, path); err != nil {
 			return cli.CannotRun(fmt.Errorf("audit: %w", err))
@@ -86,7 +88,6 @@ func runWatch(ctx context.Context, out, notes io.Writer, kubeconfig string, form
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	w := &watched{figures: host.NewAuditMetrics()}
 	var parts []part
 	if f.metrics != "" {
 		// Figures alone, without a name of the cluster, so that Prometheus may ask from elsewhere.

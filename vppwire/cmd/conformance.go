@@ -38,6 +38,9 @@ audit before the run are printed and do not count. --out writes JUnit, an HTML p
 With files it judges what kubectl get -o json printed, without a server, by the laws about addresses: every finding breaks
 its law. Laws that need pods are reported as not judged.
 
+An image that is not to be had, or that is not agnhost, ends the run within seconds: what pulling, starting and the pod's log
+say of it is no fault of the network.
+
 Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage or input, 3 the server does not answer or refuses, or the image
 does not run there.`,
 		Example: `  vppdrill conformance --kubeconfig ~/.kube/config --image example.org/e2e-test-images/agnhost:2.56 --rounds 5 --pods 10
@@ -154,45 +157,15 @@ func notJudged(err error) error {
 }
 
 func printConformance(out io.Writer, format cli.Format, r conformance.Result) error {
-	if r.Namespace == "" && len(r.Occasions) == 0 {
-		return nil // nothing was judged
+	if len(r.Occasions) == 0 && (r.Namespace == "" || format != cli.JSON) {
+		return nil // nothing was judged: the error says why
 	}
 	if format == cli.JSON {
 		if err := cli.WriteJSON(out, r); err != nil {
 			return err
 		}
 	} else {
-		laws := append(conformance.Laws(), audit.Laws()...)
-		for _, law := range laws {
-			var broken []conformance.Violation
-			for _, v := range r.Broken {
-				if v.Law == law {
-					broken = append(broken, v)
-				}
-			}
-			verdict := "held"
-			switch {
-			case len(broken) > 0:
-				verdict = "broken"
-			case r.Occasions[law] == 0:
-				verdict = "not judged"
-			}
-			fmt.Fprintf(out, "%-11s %-20s %d occasions\n", verdict, law, r.Occasions[law])
-			for _, v := range broken {
-				fmt.Fprintf(out, "  %s\n", inRound(v))
-			}
-		}
-		for _, n := range r.Notes {
-			fmt.Fprintln(out, "note:", n)
-		}
-		fmt.Fprintf(out, "%d nodes, %d rounds", r.Nodes, r.Rounds)
-		if r.Namespace == "" {
-			fmt.Fprint(out, ": files show no more")
-		}
-		if len(r.Started) > 0 {
-			fmt.Fprintf(out, ", all pods of a round ready within %s at most", slices.Max(r.Started).Round(10*time.Millisecond))
-		}
-		fmt.Fprintln(out)
+		verdictOf(r).print(out)
 	}
 	if len(r.Broken) > 0 {
 		return cli.Broken(nil)

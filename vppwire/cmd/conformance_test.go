@@ -30,9 +30,9 @@ func TestConformanceFiles(t *testing.T) {
 		text   string
 		broken []string // laws of the report; nil: there is none
 	}{
-		{[]string{good}, 0, "held        duplicate-address    1 occasions\n", []string{}},
-		{[]string{good}, 0, "not judged  pods-reach-pods      0 occasions\n", []string{}},
-		{[]string{good, more}, 1, "broken      duplicate-address    2 occasions\n  10.0.0.5: pods d/a on n and d/b on n have it\n", []string{audit.LawDuplicate}},
+		{[]string{good}, 0, "held  duplicate-address    1 occasion\n", []string{}},
+		{[]string{good}, 0, "\nnot judged, as files show no pods at work: pods-start, pods-reach-pods, ", []string{}},
+		{[]string{good, more}, 1, "1 of 6 laws broken: duplicate-address, 13 not judged; 1 node, 0 rounds: files show no more\n\nbroken duplicate-address, 1 time: Packets for one of two pods go to the other.\n  10.0.0.5: pods d/a on n and d/b on n have it\n", []string{audit.LawDuplicate}},
 		{[]string{good, more, "--format", "json"}, 1, `"law": "duplicate-address"`, []string{audit.LawDuplicate}},
 		{[]string{good, leak}, 1, "  10.0.0.9: CiliumNode n has it for pod d/gone, which does not run\n", []string{audit.LawLeak}},
 		{[]string{little}, 2, "neither pods with addresses nor nodes with ranges in it", nil},

@@ -40,6 +40,8 @@ var whys = map[string]string{
 	conformance.LawDrain:   "A node that cannot be emptied and filled again cannot be upgraded.",
 }
 
+func whyOf(law string) string { return cmp.Or(whys[law], audit.Why(law)) }
+
 // judgement is a conformance run for reports.
 func judgement(r conformance.Result, seed uint64, began time.Time) Judgement {
 	j := Judgement{Name: "conformance", Goal: fmt.Sprintf("A running cluster of %d nodes, judged by pods made in it for %d rounds.", r.Nodes, r.Rounds),
@@ -48,7 +50,7 @@ func judgement(r conformance.Result, seed uint64, began time.Time) Judgement {
 		j.Goal = fmt.Sprintf("A cluster of %d nodes, judged by the objects that files show of it.", r.Nodes)
 	}
 	for _, name := range append(conformance.Laws(), audit.Laws()...) {
-		l := JudgedLaw{Name: name, Why: cmp.Or(whys[name], audit.Why(name)), Occasions: r.Occasions[name]}
+		l := JudgedLaw{Name: name, Why: whyOf(name), Occasions: r.Occasions[name]}
 		for _, v := range r.Broken {
 			if v.Law == name {
 				l.Broken = append(l.Broken, inRound(v))

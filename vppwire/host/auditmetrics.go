@@ -1,6 +1,7 @@
 package host
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,6 +19,7 @@ type AuditMetrics struct {
 	unknown  prometheus.Gauge
 	last     prometheus.Gauge
 	took     prometheus.Histogram
+	asked    *prometheus.CounterVec
 }
 
 // NewAuditMetrics are those before the first look.
@@ -31,7 +33,10 @@ func NewAuditMetrics() *AuditMetrics {
 		last:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "vppdrill_audit_last_look_timestamp_seconds", Help: "When the last look ended."}),
 		took:     prometheus.NewHistogram(prometheus.HistogramOpts{Name: "vppdrill_audit_look_seconds", Help: "How long a look took.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 8)}),
 	}
-	m.Registry.MustRegister(m.standing, m.came, m.objects, m.unknown, m.last, m.took)
+	// The name and labels of client-go's own metric in Kubernetes' components, without the server's address.
+	m.asked = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "rest_client_requests_total",
+		Help: "Requests to the API server by status code and method; code 0: no answer. A watch is one."}, []string{"code", "method"})
+	m.Registry.MustRegister(m.standing, m.came, m.objects, m.unknown, m.last, m.took, m.asked)
 	for _, law := range audit.Laws() {
 		for _, s := range []audit.Severity{audit.Error, audit.Warning} {
 			m.standing.WithLabelValues(law, string(s)).Set(0)
@@ -46,6 +51,11 @@ func (m *AuditMetrics) Changed(c audit.Change) {
 	if c.Came {
 		m.came.WithLabelValues(c.Law, string(c.Severity)).Inc()
 	}
+}
+
+// Asked counts a request to the API server.
+func (m *AuditMetrics) Asked(code int, method string) {
+	m.asked.WithLabelValues(strconv.Itoa(code), method).Inc()
 }
 
 // Looked takes a look at so many objects, and the findings that stand after it.

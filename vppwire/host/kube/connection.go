@@ -26,6 +26,7 @@ type Connection struct {
 	clock  *serverClock
 	// refusals know whether the server takes this program's credentials.
 	refusals *refusals
+	requests *requests
 	// look is the command that shows how the server fares, empty where there is none.
 	look string
 }
@@ -95,6 +96,8 @@ func connect(cfg *rest.Config, credentials, userAgent string, log *slog.Logger) 
 	refusals := &refusals{log: log, credentials: credentials, anonymous: anonymous(cfg), forbidden: make(chan struct{}, 1)}
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { clock.next = next; return clock })
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { refusals.next = next; return refusals })
+	requests := &requests{}
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { requests.next = next; return requests })
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil && strings.Contains(cfg.Host, "@") {
 		return nil, errors.New("kubeconfig: the server's address, which is not repeated as it names a user, or a certificate cannot be used")
@@ -102,7 +105,7 @@ func connect(cfg *rest.Config, credentials, userAgent string, log *slog.Logger) 
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %w", err)
 	}
-	return &Connection{client: client, log: log, clock: clock, refusals: refusals}, nil
+	return &Connection{client: client, log: log, clock: clock, refusals: refusals, requests: requests}, nil
 }
 
 // Facts is what an agent is told by; client and log are the connection's.

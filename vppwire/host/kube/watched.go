@@ -2,9 +2,11 @@ package kube
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,33 +41,81 @@ func (c *Connection) Mirror(ctx context.Context, paths []string) *Mirror {
 	for _, path := range paths {
 		m.at[path] = &mirrored{objects: map[string][]byte{}}
 	}
-	for _, path := range paths {
-		go m.follow(ctx, path)
-	}
+	go m.find(ctx)
 	return m
 }
 
 // mirrorAgain is until a kind is asked for again that a server does not have or show.
 const mirrorAgain = time.Minute
 
-func (m *Mirror) follow(ctx context.Context, path string) {
-	kind := custom{m.c.client, path}
-	for ctx.Err() == nil {
-		_, err := kind.List(ctx, metav1.ListOptions{Limit: 1})
-		switch {
-		case err == nil:
-			follow(logged(ctx, m.c.log), m.c.client, kind, "", new(unstructured.Unstructured), m.sink(path))
+// find follows the paths that the server has, and asks for the others again and again: by one request for all whose API
+// group it does not serve.
+func (m *Mirror) find(ctx context.Context) {
+	waiting := slices.Clone(m.order)
+	for {
+		groups, err := m.c.groups(ctx)
+		if code := statusCode(err); code == http.StatusForbidden || code == http.StatusNotFound {
+			err = nil // each is asked for by itself
+		}
+		waiting = slices.DeleteFunc(waiting, func(path string) bool {
+			switch {
+			case err != nil:
+				m.set(path, m.c.unread(path, err).Error())
+			case groups != nil && !served(groups, path):
+				m.set(path, "")
+			default:
+				return m.follow(ctx, path)
+			}
+			return false
+		})
+		if len(waiting) == 0 {
 			return
-		case statusCode(err) == http.StatusNotFound:
-			m.set(path, "")
-		default:
-			m.set(path, m.c.unread(path, err).Error())
 		}
 		select {
 		case <-ctx.Done():
+			return
 		case <-time.After(mirrorAgain):
 		}
 	}
+}
+
+// follow begins to follow a path if the server shows it.
+func (m *Mirror) follow(ctx context.Context, path string) bool {
+	kind := custom{m.c.client, path}
+	_, err := kind.List(ctx, metav1.ListOptions{Limit: 1})
+	switch {
+	case err == nil:
+		go follow(logged(ctx, m.c.log), m.c.client, kind, "", new(unstructured.Unstructured), m.sink(path))
+		return true
+	case statusCode(err) == http.StatusNotFound:
+		m.set(path, "")
+	default:
+		m.set(path, m.c.unread(path, err).Error())
+	}
+	return false
+}
+
+// groups are the versions of API groups that the server has, as in "apps/v1"; nil where it does not list them.
+func (c *Connection) groups(ctx context.Context) (groups map[string]bool, err error) {
+	text, err := c.client.Discovery().RESTClient().Get().AbsPath("/apis").DoRaw(ctx)
+	var list metav1.APIGroupList
+	if err != nil || json.Unmarshal(text, &list) != nil || list.Kind != "APIGroupList" {
+		return nil, err
+	}
+	groups = map[string]bool{}
+	for _, g := range list.Groups {
+		for _, v := range g.Versions {
+			groups[v.GroupVersion] = true
+		}
+	}
+	return groups, nil
+}
+
+// served reports whether a path's API group is among those that a server has; the core's paths have none.
+func served(groups map[string]bool, path string) bool {
+	rest, named := strings.CutPrefix(path, "/apis/")
+	parts := strings.SplitN(rest, "/", 3)
+	return !named || len(parts) == 3 && groups[parts[0]+"/"+parts[1]]
 }
 
 // set says that nothing is known of a path, and why.

@@ -48,6 +48,8 @@ type call struct {
 	to   string
 	port int
 	want string
+	// node is the one of the pod that is called, empty for a service.
+	node string
 }
 
 // reach has pods call each other and the service, and judges the answers.
@@ -56,7 +58,7 @@ func (r *run) reach(ctx context.Context, round int, pods []v1.Pod) error {
 	for _, from := range pods {
 		for _, to := range pods {
 			if from.Name != to.Name {
-				calls = append(calls, call{from, to.Status.PodIP, port, to.Name})
+				calls = append(calls, call{from, to.Status.PodIP, port, to.Name, to.Spec.NodeName})
 			}
 		}
 	}
@@ -73,7 +75,7 @@ func (r *run) reach(ctx context.Context, round int, pods []v1.Pod) error {
 	}
 	calls = nil
 	for _, from := range pods {
-		calls = append(calls, call{from, s.Spec.ClusterIP, 80, ""})
+		calls = append(calls, call{from, s.Spec.ClusterIP, 80, "", ""})
 	}
 	return r.all(ctx, round, LawService, calls)
 }
@@ -111,6 +113,9 @@ func (r *run) all(ctx context.Context, round int, law string, calls []call) erro
 			return ctx.Err()
 		}
 		r.Occasions[law]++
+		if c.node != "" {
+			r.went(c.from.Spec.NodeName, c.node, why != nil)
+		}
 		if why != nil {
 			r.silent[c.to] = true
 			r.broken(law, round, "pod %s on %s does not reach %s at %s: %v", c.from.Name, c.from.Spec.NodeName, or(c.want, "the service"), c.to, why)

@@ -75,7 +75,7 @@ func (r *run) drain(ctx context.Context, round int, pods []v1.Pod) (err error) {
 func ring(pods []v1.Pod) (calls []call) {
 	for i, from := range pods {
 		if to := pods[(i+1)%len(pods)]; to.Name != from.Name {
-			calls = append(calls, call{from, to.Status.PodIP, port, to.Name})
+			calls = append(calls, call{from, to.Status.PodIP, port, to.Name, to.Spec.NodeName})
 		}
 	}
 	return calls

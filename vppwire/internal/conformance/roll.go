@@ -38,7 +38,7 @@ func (r *run) roll(ctx context.Context, round int, pods []v1.Pod) error {
 		over := s.ObservedGeneration >= asked.Generation && s.UpdatedNumberScheduled >= s.DesiredNumberScheduled && s.NumberUnavailable == 0
 		from, to := pods[i%len(pods)], pods[(i+1+i/len(pods))%len(pods)]
 		if from.Name != to.Name && !r.silent[to.Status.PodIP] {
-			if err := r.all(ctx, round, LawRoll, []call{{from, to.Status.PodIP, port, to.Name}}); err != nil {
+			if err := r.all(ctx, round, LawRoll, []call{{from, to.Status.PodIP, port, to.Name, to.Spec.NodeName}}); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,9 +63,19 @@ type Result struct {
 	Rounds    int            `json:"rounds"`
 	Occasions map[string]int `json:"occasions"`
 	Broken    []Violation    `json:"broken"`
-	Notes     []string       `json:"notes,omitempty"`
+	// Paths are the calls between pods by the nodes that they went from and to, in their order.
+	Paths []Path   `json:"paths,omitempty"`
+	Notes []string `json:"notes,omitempty"`
 	// Started is how long the slowest pod of each round took to have an address and be ready.
 	Started []time.Duration `json:"started"`
+}
+
+// Path is how calls from pods of one node to pods of another fared.
+type Path struct {
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Calls  int    `json:"calls"`
+	Failed int    `json:"failed"`
 }
 
 // Violation is a law that did not hold.
@@ -84,6 +95,7 @@ type run struct {
 	before map[string]bool
 	// silent are addresses that somebody did not reach: what is wrong already is no roll's.
 	silent map[string]bool
+	images images
 }
 
 // ErrNoNodes: no node is ready for pods.
@@ -93,7 +105,8 @@ var ErrNoNodes = errors.New("no node is ready for pods")
 // then.
 func Run(ctx context.Context, o Options) (result Result, err error) {
 	defer func() { err = o.Connection.Explain(err) }()
-	r := &run{Options: o, draw: rand.New(rand.NewPCG(o.Seed, 0)), before: map[string]bool{}, silent: map[string]bool{}}
+	r := &run{Options: o, draw: rand.New(rand.NewPCG(o.Seed, 0)), before: map[string]bool{}, silent: map[string]bool{},
+		images: images{since: map[string]time.Time{}, running: map[string]time.Time{}}}
 	r.Occasions = map[string]int{}
 	if r.Say == nil {
 		r.Say = func(string) {}
@@ -223,6 +236,20 @@ func (r *run) round(ctx context.Context, round int) error {
 	return nil
 }
 
+// went counts a call between the pods of two nodes.
+func (r *run) went(from, to string, failed bool) {
+	i, found := slices.BinarySearchFunc(r.Paths, [2]string{from, to}, func(p Path, want [2]string) int {
+		return cmp.Or(strings.Compare(p.From, want[0]), strings.Compare(p.To, want[1]))
+	})
+	if !found {
+		r.Paths = slices.Insert(r.Paths, i, Path{From: from, To: to})
+	}
+	r.Paths[i].Calls++
+	if failed {
+		r.Paths[i].Failed++
+	}
+}
+
 func (r *run) broken(law string, round int, format string, args ...any) {
 	r.Broken = append(r.Broken, Violation{law, round, fmt.Sprintf(format, args...)})
 }
@@ -259,7 +286,10 @@ func (r *run) started(ctx context.Context, round int) (up []v1.Pod, err error) {
 			}
 		}
 		if len(waiting) == 0 || time.Now().After(limit) {
-			return up, r.late(round, len(list.Items), waiting)
+			return up, r.late(ctx, round, len(list.Items), waiting)
+		}
+		if err := r.unfit(ctx, waiting); err != nil {
+			return nil, err
 		}
 		select {
 		case <-ctx.Done():

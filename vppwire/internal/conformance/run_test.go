@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -41,8 +42,10 @@ type tinyCluster struct {
 	off     bool
 	cordons int
 	lingers bool
-	// blocked is the reason for which the last pod of three does not run, empty where it does.
-	blocked string
+	// blocked is the reason for which the last pod of three does not run, empty where it does; heals: it runs from the
+	// second look on. quiet: its program runs and is not ready, and its log is that, 403 for none.
+	blocked, quiet string
+	heals          bool
 	// keptOut is what the server answers to calls of pods, 0 for what they say; once it has, it answers that to
 	// everything.
 	keptOut, now int
@@ -89,7 +92,7 @@ func (c *tinyCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			delete(c.pods, strings.Split(path, "/")[4])
 		}
 		answer(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Success"})
-	case strings.HasPrefix(path, "/namespaces/run-1/pods/") && r.Method == http.MethodGet && !strings.Contains(path, "/proxy"):
+	case strings.HasPrefix(path, "/namespaces/run-1/pods/") && r.Method == http.MethodGet && !strings.Contains(path, "/proxy") && !strings.HasSuffix(path, "/log"):
 		p := c.pods[strings.TrimPrefix(path, "/namespaces/run-1/pods/")]
 		if p == nil {
 			w.Header().Set("Content-Type", "application/json")
@@ -133,8 +136,17 @@ func (c *tinyCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if c.numbers++; c.blocked != "" && c.numbers%3 == 0 {
 			p["status"] = map[string]any{"phase": "Pending", "containerStatuses": []any{map[string]any{"name": "c", "state": map[string]any{"waiting": map[string]any{"reason": c.blocked, "message": "says the kubelet"}}}}}
 		}
+		if c.quiet != "" && c.numbers%3 == 0 {
+			p["status"] = map[string]any{"phase": "Running", "podIP": c.address(c.numbers), "containerStatuses": []any{map[string]any{"name": "c", "state": map[string]any{"running": map[string]any{}}}}}
+		}
 		c.pods[p["metadata"].(map[string]any)["name"].(string)] = p
 		answer(p)
+	case strings.HasSuffix(path, "/log"):
+		if c.quiet == "403" {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		_, _ = io.WriteString(w, c.quiet)
 	case strings.HasSuffix(path, "/pods") && r.Method == http.MethodDelete:
 		if !c.stays {
 			c.pods = map[string]map[string]any{}
@@ -146,6 +158,12 @@ func (c *tinyCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			items = append(items, p)
 		}
 		answer(map[string]any{"kind": "PodList", "apiVersion": "v1", "items": items})
+		if c.heals {
+			for _, p := range c.pods { // in any order
+				p["status"] = map[string]any{"phase": "Running", "podIP": c.address(len(c.pods) + slices.Index(slices.Sorted(maps.Keys(c.pods)), p["metadata"].(map[string]any)["name"].(string))),
+					"conditions": []any{map[string]any{"type": "Ready", "status": "True"}}}
+			}
+		}
 	default:
 		http.NotFound(w, r)
 	}
@@ -223,6 +241,41 @@ func TestPodsThatDoNotStart(t *testing.T) {
 		}
 		if !slices.Equal(c.deleted, []string{"run-1"}) {
 			t.Errorf("%s: the namespace was removed %d times", reason, len(c.deleted))
+		}
+	}
+}
+
+// Goal: an image ends the run as soon as it is certain that it is the reason: at once for a name that no registry
+// knows, not for a pull that works when it is tried again; and a program that runs without listening is the image's fault, while
+// one that listens and is not reached is the network's. Method: pods that run from the second look on, and logs.
+func TestImageEndsRun(t *testing.T) {
+	for _, test := range []struct {
+		blocked, quiet string
+		heals          bool
+		image          string // what the error says, empty: none
+		broken         string
+	}{
+		{"InvalidImageName", "", true, "InvalidImageName: says the kubelet", ""},
+		{"ErrImageNeverPull", "", true, "ErrImageNeverPull: says the kubelet", ""},
+		{"ErrImagePull", "", true, "", ""},
+		{"CrashLoopBackOff", "", true, "", ""},
+		{"CrashLoopBackOff", "", false, "CrashLoopBackOff: says the kubelet", ""},
+		{"Completed", "", false, "Completed: says the kubelet", ""},
+		{"", "hello\n", false, "its log does not say that it serves as agnhost's does", ""},
+		{"", "2026/11/28 07:00:00 Started HTTP server on port 8080\n", false, "", conformance.LawStart},
+		{"", "403", false, "", conformance.LawStart},
+	} {
+		c := &tinyCluster{address: func(n int) string { return fmt.Sprintf("10.0.0.%d", 5+n%200) }, reaches: func(string, string) bool { return true },
+			blocked: test.blocked, quiet: test.quiet, heals: test.heals}
+		r, err := runOn(t, c)
+		if test.image != "" {
+			if !errors.Is(err, conformance.ErrImage) || !strings.Contains(err.Error(), test.image) || len(r.Broken) > 0 {
+				t.Errorf("%+v: %v, broken %+v", test, err, r.Broken)
+			}
+			continue
+		}
+		if err != nil || (len(r.Broken) > 0) != (test.broken != "") || test.broken != "" && r.Broken[0].Law != test.broken {
+			t.Errorf("%+v: %v, broken %+v", test, err, r.Broken)
 		}
 	}
 }
