@@ -6,7 +6,7 @@ import (
 )
 
 // drivers are the folders that perform what the machines of ipam ask for.
-var drivers = []string{"sim/internal/controllers", "vppwire/host/kube"}
+var drivers = []string{"sim/internal/controllers", "vppwire/host/kube", "vppwire/host/ipamd"}
 
 // decided are the words by which a driver would do the work of a package's machines: methods of its allocators, and functions
 // that decide. Only files that import the package are looked at.

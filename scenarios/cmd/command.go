@@ -53,7 +53,7 @@ var groups = []struct {
 	{"Search for failures", []string{"explore"}},
 	{"Understand a failure", []string{"debug"}},
 	{"Measure and plan", []string{"experiment", "ipam"}},
-	{"Real VPPs and clusters", []string{"lab", "agent", "controller", "audit", "conformance"}},
+	{"Real VPPs and clusters", []string{"lab", "agent", "ipamd", "controller", "audit", "conformance"}},
 	{"About this program", []string{"describe", "doctor", "version", "completion"}},
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/host/cnisocket"
+	"github.com/vppdrill/vppdrill/vppwire/host/ipamd"
+	"github.com/vppdrill/vppdrill/vppwire/host/ipamd/aws"
 	"github.com/vppdrill/vppdrill/vppwire/host/journal"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
@@ -20,12 +22,13 @@ import (
 // Commands are the commands of this package. save writes what was judged into a folder, in every format that this
 // program has.
 func Commands(save func(dir string, j Judgement) error) []*cobra.Command {
-	return []*cobra.Command{agentCommand(), controllerCommand(), auditCommand(), conformanceCommand(save)}
+	return []*cobra.Command{agentCommand(), ipamdCommand(), controllerCommand(), auditCommand(), conformanceCommand(save)}
 }
 
 // cannotRun are the errors that say that this machine, or its cluster, as it is now, cannot run an agent or a
 // controller.
 var cannotRun = []error{vpp.ErrAbsent, vpp.ErrForbidden, vpp.ErrIncompatible, journal.ErrLocked, cnisocket.ErrInUse, rest.ErrInUse, kube.ErrNotReady, kube.ErrRival, kube.ErrSilent,
+	aws.ErrNoMetadata, ipamd.ErrLocked,
 	vppwire.ErrNoNamespace, fs.ErrNotExist, fs.ErrPermission}
 
 // judged gives an error that stopped an agent or a controller its code.

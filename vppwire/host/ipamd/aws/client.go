@@ -1,0 +1,186 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/vppdrill/vppdrill/ipam/datastore"
+)
+
+// Times of requests. A Manager gives a call up after two minutes, so a call of several requests ends before.
+const (
+	metadataTime = 10 * time.Second
+	requestTime  = 30 * time.Second
+	callTime     = 100 * time.Second
+	// pause is between requests that EC2 is not ready for yet.
+	pause = time.Second
+)
+
+// ErrNoMetadata: there is no instance metadata service, so this is no EC2 instance, or it does not answer.
+var ErrNoMetadata = errors.New("the instance metadata service does not answer")
+
+// Instance is what a node's instance is, as its metadata say.
+type Instance struct {
+	ID, Type, Region, Zone, Subnet string
+	// MAC is the primary interface's.
+	MAC    string
+	Groups []string
+}
+
+// Config describes a Client. The zero Config is valid.
+type Config struct {
+	// SetUp makes the host ready for an interface; nil: nothing is to be done.
+	SetUp func(ctx context.Context, eni string) error
+	// Tags are given to new interfaces, beside those by which they are known.
+	Tags map[string]string
+	// Requested, where set, is told of each request to EC2: its name, how long it took, and why it failed.
+	Requested func(name string, took time.Duration, err error)
+	// Sleep waits between two requests; nil: as long as it takes.
+	Sleep func(ctx context.Context, d time.Duration)
+	Log   *slog.Logger
+}
+
+// Client performs calls for one instance, one at a time.
+type Client struct {
+	cfg      Config
+	instance Instance
+	ec2      api
+	imds     *imds.Client
+	// sweeps is at how many looks interfaces are still searched for that may have been left behind.
+	sweeps int
+}
+
+// sweepLooks is at how many looks leftovers are searched for: EC2 may not show one at the first.
+const sweepLooks = 3
+
+// Connect asks the metadata service what instance this is. Error: ErrNoMetadata.
+func Connect(ctx context.Context, cfg Config) (*Client, error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Requested == nil {
+		cfg.Requested = func(string, time.Duration, error) {}
+	}
+	if cfg.Sleep == nil {
+		cfg.Sleep = sleep
+	}
+	sdk, err := config.LoadDefaultConfig(ctx, config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }))
+	if err != nil {
+		return nil, fmt.Errorf("AWS configuration: %w", err)
+	}
+	c := &Client{cfg: cfg, sweeps: sweepLooks, imds: imds.NewFromConfig(sdk, func(o *imds.Options) { o.EnableFallback = aws.FalseTernary })}
+	if err := c.identify(ctx); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoMetadata, err)
+	}
+	if sdk.Region == "" {
+		sdk.Region = c.instance.Region
+	}
+	c.ec2 = apiOf(ec2.NewFromConfig(sdk))
+	return c, nil
+}
+
+// sleep waits, but not longer than ctx.
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// Instance is what the metadata service said.
+func (c *Client) Instance() Instance { return c.instance }
+
+func (c *Client) identify(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, metadataTime)
+	defer cancel()
+	doc, err := c.imds.GetInstanceIdentityDocument(ctx, nil)
+	if err != nil {
+		return err
+	}
+	i := Instance{ID: doc.InstanceID, Type: doc.InstanceType, Region: doc.Region, Zone: doc.AvailabilityZone}
+	if i.MAC, err = c.metadata(ctx, "mac"); err != nil {
+		return err
+	}
+	if i.Subnet, err = c.metadata(ctx, interfacePath(i.MAC, "subnet-id")); err != nil {
+		return err
+	}
+	groups, err := c.metadataLines(ctx, interfacePath(i.MAC, "security-group-ids"))
+	if err == nil && (i.ID == "" || i.MAC == "" || i.Subnet == "") {
+		err = fmt.Errorf("it names instance %q with primary interface %q in subnet %q", i.ID, i.MAC, i.Subnet)
+	}
+	i.Groups = groups
+	c.instance = i
+	return err
+}
+
+// Limits are the instance type's, of the table, or of EC2 for a type that is not in it.
+func (c *Client) Limits(ctx context.Context) (datastore.Limits, error) {
+	if l, ok := datastore.LimitsOf(c.instance.Type); ok {
+		return l, nil
+	}
+	out, err := request(ctx, c, "DescribeInstanceTypes", c.ec2.describeInstanceTypes, &ec2.DescribeInstanceTypesInput{InstanceTypes: []types.InstanceType{types.InstanceType(c.instance.Type)}})
+	if err != nil {
+		return datastore.Limits{}, err
+	}
+	if len(out.InstanceTypes) != 1 || out.InstanceTypes[0].NetworkInfo == nil {
+		return datastore.Limits{}, fmt.Errorf("EC2 says nothing of instance type %s", c.instance.Type)
+	}
+	n := out.InstanceTypes[0].NetworkInfo
+	return datastore.Limits{ENIs: int(aws.ToInt32(n.MaximumNetworkInterfaces)), IPv4PerENI: int(aws.ToInt32(n.Ipv4AddressesPerInterface))}, nil
+}
+
+// unknownCodes are those by which EC2's servers say that they failed, which is no refusal.
+var unknownCodes = map[string]bool{"InternalError": true, "InternalFailure": true, "ServiceUnavailable": true, "Unavailable": true}
+
+// refusal is EC2's refusal of a request: nothing was done.
+type refusal struct{ request, code, message string }
+
+func (r *refusal) Error() string { return fmt.Sprintf("%s: %s: %s", r.request, r.code, r.message) }
+
+// ErrorCode is EC2's code; a Manager looks at it.
+func (r *refusal) ErrorCode() string { return r.code }
+
+// understood is an error of the SDK as a refusal, or without a code when it is unknown what was done.
+func understood(name string, err error) error {
+	var coded smithy.APIError
+	if errors.As(err, &coded) && !unknownCodes[coded.ErrorCode()] {
+		return &refusal{name, coded.ErrorCode(), coded.ErrorMessage()}
+	}
+	return fmt.Errorf("%s: %s", name, err.Error()) // without its chain, in which a server's failure has a code
+}
+
+// codeOf is the code of a refusal, "" for any other error.
+func codeOf(err error) string {
+	if r := (*refusal)(nil); errors.As(err, &r) {
+		return r.code
+	}
+	return ""
+}
+
+// metadata is one text of the metadata service, "" where it has none.
+func (c *Client) metadata(ctx context.Context, path string) (string, error) {
+	out, err := c.imds.GetMetadata(ctx, &imds.GetMetadataInput{Path: path})
+	if answer := (*smithyhttp.ResponseError)(nil); errors.As(err, &answer) && answer.HTTPStatusCode() == http.StatusNotFound {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("metadata %s: %w", path, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(out.Content, 1<<20))
+	return string(text), errors.Join(err, out.Content.Close())
+}
