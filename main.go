@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -206,7 +207,11 @@ func exploring() cmd.Explorer {
 			return cmd.Member{Scenario: m.Scenario, Seed: m.Seed, Kept: m.Kept}, true
 		},
 		Replay: func(ctx context.Context, capsule []byte, until int64, o cmd.RunOptions) (result.Result, error) {
-			return x.Replay(ctx, capsule, until, options(o))
+			r, err := x.Replay(ctx, capsule, until, options(o))
+			if v := (*explore.VersionError)(nil); errors.As(err, &v) && v.What == "version" {
+				err = fmt.Errorf("%w: %w", cmd.ErrOtherVersion, err)
+			}
+			return r, err
 		},
 		Regress: func(ctx context.Context, capsule []byte, o cmd.RunOptions) (result.Result, []string, error) {
 			return x.Regress(ctx, capsule, options(o))

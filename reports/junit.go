@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -180,13 +181,13 @@ func brokenLaws(s result.Result, repeated bool) []junitTrouble {
 		first = f.Law
 		text := failureText(s)
 		if repeated {
-			text = failureHead(f) + "replay: " + s.Replay + "\n"
+			text = failureHead(s) + "replay: " + s.Replay + "\n"
 		}
 		out = append(out, junitTrouble{Type: f.Law, Message: oneLine(f.What), Text: xmlText(text)})
 	}
 	for _, l := range s.Laws {
 		if l.Violations > 0 && l.Name != first {
-			out = append(out, junitTrouble{Type: l.Name, Message: fmt.Sprintf("%d violations: %s", l.Violations, oneLine(l.Why))})
+			out = append(out, junitTrouble{Type: l.Name, Message: fmt.Sprintf("%d violations: %s", l.Violations, oneLine(cmp.Or(l.Rule, l.Why)))})
 		}
 	}
 	if len(out) == 0 { // a failed expectation is no law's
@@ -211,15 +212,20 @@ func unmetLines(list []result.Unmet) string {
 }
 
 // failureHead is the law that broke, where and when, and how.
-func failureHead(f *result.Failure) string {
-	return fmt.Sprintf("law %s%s at %s, event %d\n%s\n", f.Law, on(f.Node), moment(f.AtSeconds), f.Event, f.What)
+func failureHead(s result.Result) string {
+	f := s.Failure
+	text := fmt.Sprintf("law %s%s at %s, event %d\n", f.Law, on(f.Node), moment(f.AtSeconds), f.Event)
+	if rule := s.Rule(); rule != "" {
+		text += "rule: " + rule + "\n"
+	}
+	return text + f.What + "\n"
 }
 
 // failureText is everything that is known about the first broken law, for people who see nothing but the CI's page.
 func failureText(s result.Result) string {
 	f := s.Failure
 	var b strings.Builder
-	b.WriteString(failureHead(f))
+	b.WriteString(failureHead(s))
 	section := func(title, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "%s:\n  %s\n", title, strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  "))

@@ -97,7 +97,7 @@ type badge struct{ Class, Symbol, Word string }
 
 // lawRow is one law over all runs.
 type lawRow struct {
-	Name, Why          string
+	Name, Rule, Why    string
 	Checks, Violations int64
 	// Status is the law's over all runs: broken in one is broken, held in one is held.
 	Status string
@@ -206,7 +206,7 @@ func lawRows(rows []row) []lawRow {
 			if !ok {
 				i = len(laws)
 				place[l.Name] = i
-				laws = append(laws, lawRow{Name: l.Name, Why: l.Why, Status: l.StatusText()})
+				laws = append(laws, lawRow{Name: l.Name, Rule: l.Rule, Why: l.Why, Status: l.StatusText()})
 			}
 			if statusRank(l) > ranks[l.Name] {
 				ranks[l.Name], laws[i].Status = statusRank(l), l.StatusText()

@@ -14,7 +14,7 @@ const hostile = `"><script>alert(1)</script><!-- ]]> ${x} {{.}} ' & ` + "\x1b[31
 // sample is a report with one run of every kind that a reader can meet.
 func sample() Report {
 	laws := []result.LawResult{
-		{Name: "one-owner", Why: "Two pods with one address steal each other's packets.", Status: result.HeldStatus, Checks: 18240, Occasions: 18240},
+		{Name: "one-owner", Rule: "No two pods hold the same address at the same time.", Why: "Two pods with one address steal each other's packets.", Status: result.HeldStatus, Checks: 18240, Occasions: 18240},
 		{Name: "add-not-forgotten", Why: "An address that was told and then forgotten is given to somebody else.", Status: result.HeldStatus, Checks: 912, Occasions: 912},
 		{Name: "reachable", Why: "A pod that cannot be reached is down, whatever its status says.", Status: result.HeldStatus, Checks: 4400, Occasions: 9100},
 		{Name: "books-agree", Why: "What nobody wants any more fills tables until VPP refuses.", Status: result.HeldStatus, Checks: 64, Occasions: 80},

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -38,8 +39,9 @@ type (
 		Rules   []sarifRule `json:"rules"`
 	}
 	sarifRule struct {
-		ID    string    `json:"id"`
-		Short sarifText `json:"shortDescription"`
+		ID    string     `json:"id"`
+		Short sarifText  `json:"shortDescription"`
+		Full  *sarifText `json:"fullDescription,omitempty"`
 	}
 	sarifText struct {
 		Text string `json:"text"`
@@ -70,18 +72,22 @@ func writeSARIF(w io.Writer, r Report) error {
 		if s.Verdict == result.Pass || s.Verdict == result.Stopped {
 			continue
 		}
-		rule, why, text := "not-judged", "A run that could not be judged says nothing.", s.Error
+		rule, short, full, text := "not-judged", "A run that could not be judged says nothing.", "", s.Error
 		switch {
 		case s.Failure != nil:
 			rule, text = s.Failure.Law, s.Failure.What
 			if i := slices.IndexFunc(s.Laws, func(l result.LawResult) bool { return l.Name == rule }); i >= 0 {
-				why = s.Laws[i].Why
+				short, full = cmp.Or(s.Laws[i].Rule, s.Laws[i].Why), s.Laws[i].Why
 			}
 		case s.Verdict == result.Fail:
-			rule, why = "expectation", "What a scenario expects beside the laws did not come true."
+			rule, short = "expectation", "What a scenario expects beside the laws did not come true."
 		}
 		if !slices.ContainsFunc(run.Tool.Driver.Rules, func(x sarifRule) bool { return x.ID == rule }) {
-			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{rule, sarifText{oneLine(why)}})
+			described := sarifRule{ID: rule, Short: sarifText{oneLine(short)}}
+			if full != "" {
+				described.Full = &sarifText{oneLine(full)}
+			}
+			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, described)
 		}
 		res := sarifResult{Rule: rule, Level: "error", Message: sarifText{oneLine(text) + " Replay: " + oneLine(s.Replay)}}
 		if s.File != "" {

@@ -99,6 +99,9 @@ func (t *Text) head(r result.Result) {
 	t.addLaws(r)
 	if f := r.Failure; f != nil && r.Verdict != result.Pass {
 		t.printf("       law     %s%s at %s, event %s\n", oneLine(f.Law), on(f.Node), moment(f.AtSeconds), thousands(f.Event))
+		if rule := r.Rule(); rule != "" {
+			t.printf("       rule    %s\n", oneLine(rule))
+		}
 		t.printf("       what    %s\n", oneLine(f.What))
 	}
 }

@@ -13,6 +13,8 @@ type Entry struct {
 	Type    string `json:"type,omitempty"`
 	Default string `json:"default,omitempty"`
 	Doc     string `json:"doc"`
+	// Why is what happens where a law is broken, whose rule is Doc; empty for anything else.
+	Why string `json:"why,omitempty"`
 	// Example is a line of a file.
 	Example string `json:"example,omitempty"`
 	// Arguments are an action's.

@@ -23,8 +23,9 @@ const (
 type object = map[string]any
 
 // Schema returns the JSON schema (draft 2020-12) of scenario files, made from the Go types. Editors use it to complete and
-// to underline; Parse says more: address plans, order and nodes of the timeline are not in reach of a schema.
-func Schema() []byte {
+// to underline; Parse says more: address plans, order and nodes of the timeline are not in reach of a schema. Laws are the
+// ones that a file may name, with their rules as Doc; without any, every word may be one.
+func Schema(laws ...Entry) []byte {
 	defs := object{}
 	for _, kind := range actionKinds {
 		defs[kind.proto.Verb()] = actionSchema(kind)
@@ -34,6 +35,15 @@ func Schema() []byte {
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["$defs"] = defs
 	root["title"] = "vppdrill scenario"
+	if len(laws) > 0 {
+		var known []object
+		for _, l := range laws {
+			known = append(known, object{"const": l.Name, "description": l.Doc})
+		}
+		defs["law"] = object{"oneOf": known}
+		properties := root["properties"].(object)
+		properties["laws"].(object)["anyOf"].([]object)[1]["items"] = object{"$ref": "#/$defs/law"}
+	}
 	out, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
 		panic(fmt.Sprintf("scenarios: schema: %v", err))

@@ -17,6 +17,7 @@ const addNotForgottenName = "add-not-forgotten"
 func addNotForgotten() fact.Law {
 	return fact.Law{
 		Name:    addNotForgottenName,
+		Rule:    "The journal that an agent reads at its start holds every living sandbox whose ADD was answered.",
 		Why:     "If the agent forgets an address that a pod uses, it gives that address to the next pod.",
 		When:    fact.Always,
 		Foreign: true,

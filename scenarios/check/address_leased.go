@@ -14,6 +14,7 @@ const addressLeasedName = "address-leased"
 func addressLeased() fact.Law {
 	return fact.Law{
 		Name: addressLeasedName,
+		Rule: "A node that gets its address by DHCP uses exactly the leased one, and no other node has the same lease.",
 		Why: "If a node keeps using an address that the DHCP server has leased to another machine, its packets go to " +
 			"that machine.",
 		When:  fact.Settled,

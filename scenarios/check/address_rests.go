@@ -20,6 +20,7 @@ const addressRestsName = "address-rests"
 func addressRests() fact.Law {
 	return fact.Law{
 		Name: addressRestsName,
+		Rule: "A released pod address goes to no other pod of its node before the configured cooldown has passed.",
 		Why: "Neighbor tables, connection tracking and policies still refer to the previous pod: a new pod with its " +
 			"address gets that pod's packets and policy verdicts.",
 		When:    fact.Always,

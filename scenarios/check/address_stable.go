@@ -14,6 +14,7 @@ const addressStableName = "address-stable"
 func addressStable() fact.Law {
 	return fact.Law{
 		Name:    addressStableName,
+		Rule:    "A living sandbox keeps the address that its ADD was answered with.",
 		Why:     "If the address of a living sandbox changes, the pod's connections break and its Service endpoint is dead.",
 		When:    fact.Always,
 		Foreign: true,

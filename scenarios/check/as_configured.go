@@ -12,6 +12,7 @@ const asConfiguredName = "as-configured"
 func asConfigured() fact.Law {
 	return fact.Law{
 		Name: asConfiguredName,
+		Rule: "VPP and Linux have the configured MTUs, ring sizes, timeouts, weights, addresses and gateways.",
 		Why: "A setting that never reaches VPP shows up under load: full queues, sessions that end too early or never, " +
 			"wrong link sizes.",
 		When:  fact.Settled,

@@ -21,6 +21,7 @@ const booksAgreeName = "books-agree"
 func booksAgree() fact.Law {
 	return fact.Law{
 		Name:  booksAgreeName,
+		Rule:  "The agent's leases, the runtime's sandboxes, VPP's interfaces and Linux' namespaces name the same pods.",
 		Why:   "An entry that only one list has is a pod without network, or a leak that ends in exhaustion.",
 		When:  fact.Settled,
 		Needs: []fact.Evidence{fact.Leases, fact.Sandboxes, fact.VPPTables, fact.LinuxTables},

@@ -24,6 +24,7 @@ const callsAcceptedName = "calls-accepted"
 func callsAccepted() fact.Law {
 	return fact.Law{
 		Name: callsAcceptedName,
+		Rule: "VPP and Linux refuse no call of an agent without a cause from outside.",
 		Why: "An agent with a wrong view of its VPP works only as long as retries succeed, and leaves pods without " +
 			"network when they do not.",
 		When:  fact.Always,

@@ -15,6 +15,7 @@ const checkTellsName = "check-tells"
 func checkTells() fact.Law {
 	return fact.Law{
 		Name: checkTellsName,
+		Rule: "CHECK fails for a pod whose wiring is broken and succeeds for an intact one; STATUS does the same for nodes.",
 		Why: "A CHECK that always succeeds hides pods without network; one that fails without reason makes the runtime " +
 			"tear down healthy pods.",
 		When:  fact.Always,

@@ -15,6 +15,7 @@ const grantsName = "grants-disjoint"
 func grantsDisjoint() fact.Law {
 	return fact.Law{
 		Name:    grantsName,
+		Rule:    "No block of addresses is assigned to two nodes.",
 		Why:     "Two nodes with the same pod CIDR hand out the same addresses, or one of them hands out none.",
 		When:    fact.Always,
 		Foreign: true,

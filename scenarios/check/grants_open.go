@@ -20,6 +20,7 @@ const closedGrace = 2 * time.Minute
 func grantsOpen() fact.Law {
 	return fact.Law{
 		Name: grantsOpenName,
+		Rule: "No node gets a block of a closed range.",
 		Why: "A range is closed because its addresses are needed elsewhere: pods of new nodes would collide with their " +
 			"new users.",
 		When:    fact.Always,

@@ -24,6 +24,7 @@ const steadyRefused = 10 * time.Second
 func grantsSteady() fact.Law {
 	return fact.Law{
 		Name: grantsSteadyName,
+		Rule: "The blocks of a node at rest do not change.",
 		Why: "If the rules for growing and shrinking a pool disagree, it flaps and calls its cloud indefinitely, until " +
 			"the cloud throttles it when a pod needs an address.",
 		When:  fact.Always,

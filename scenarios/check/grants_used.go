@@ -20,6 +20,7 @@ const grantsUsedName = "grants-used"
 func grantsUsed() fact.Law {
 	return fact.Law{
 		Name: grantsUsedName,
+		Rule: "A node's leases lie in its assigned blocks, no block is taken back while in use, and a quiet node uses each.",
 		Why: "An address in a block that was taken back gets no packets, or packets of another node; a block that its " +
 			"node has forgotten is lost to the whole cluster.",
 		When:  fact.Always,

@@ -13,6 +13,7 @@ const hooksRunName = "hooks-run"
 func hooksRun() fact.Law {
 	return fact.Law{
 		Name:  hooksRunName,
+		Rule:  "The pre-removal hook of an attached pod runs before its DEL is answered.",
 		Why:   "A user of hooks keeps state for each pod, and leaks it if no hook reports the removal.",
 		When:  fact.Always,
 		Needs: []fact.Evidence{fact.Hooks, fact.Sandboxes},

@@ -15,6 +15,7 @@ const hostRoutesName = "host-routes"
 func hostRoutes() fact.Law {
 	return fact.Law{
 		Name: hostRoutesName,
+		Rule: "VPP forwards what routes of the host's Linux send into it.",
 		Why: "A host route into VPP replaces the host's earlier path to that network: if VPP drops the packets, the host " +
 			"has lost the network.",
 		When:  fact.Settled,

@@ -13,6 +13,7 @@ const idsReturnedName = "ids-returned"
 func idsReturned() fact.Law {
 	return fact.Law{
 		Name: idsReturnedName,
+		Rule: "The ID of a node that left is released in the store, or its record is gone.",
 		Why: "IDs of departed nodes, with all their addresses, stay unusable until an operator deletes the records by " +
 			"hand.",
 		When:  fact.Settled,

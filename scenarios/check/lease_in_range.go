@@ -25,6 +25,7 @@ const defaultPool = "default"
 func leaseInRange() fact.Law {
 	return fact.Law{
 		Name: leaseInRangeName,
+		Rule: "Every lease lies in a block that its node holds, and is none of the block's reserved addresses.",
 		Why: "Peers route blocks, not pods: an address outside its node's blocks, or equal to the gateway's, is " +
 			"unreachable or steals traffic.",
 		When:    fact.Always,

@@ -15,6 +15,7 @@ const nicsWiredName = "nics-wired"
 func nicsWired() fact.Law {
 	return fact.Law{
 		Name:  nicsWiredName,
+		Rule:  "A node's additional NICs are up with exactly their own addresses, and pods reach them.",
 		Why:   "A configured NIC that is not wired leaves its network unreachable.",
 		When:  fact.Settled,
 		Needs: []fact.Evidence{fact.OtherNICs, fact.Sandboxes, fact.VPPTables, fact.LinuxTables},

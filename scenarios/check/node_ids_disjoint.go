@@ -20,6 +20,7 @@ const nodeIDsName = "node-ids-disjoint"
 func nodeIDsDisjoint() fact.Law {
 	return fact.Law{
 		Name:    nodeIDsName,
+		Rule:    "No two live nodes act on the same node ID, and ranges derived from IDs do not overlap.",
 		Why:     "Every address of a node derives from its ID: peers cannot tell two nodes with one ID apart.",
 		When:    fact.Always,
 		Foreign: true,

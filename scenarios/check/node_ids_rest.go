@@ -20,6 +20,7 @@ const idsRestName = "node-ids-rest"
 func nodeIDsRest() fact.Law {
 	return fact.Law{
 		Name: idsRestName,
+		Rule: "No node acts on the ID of a departed node, or allocates from its blocks, before the quarantine has passed.",
 		Why: "Neighbor tables, tunnels and connections still refer to the departed node: the next node with its ID gets " +
 			"its packets.",
 		When:  fact.Always,

@@ -18,6 +18,7 @@ const nodesServedName = "nodes-served"
 func nodesServed() fact.Law {
 	return fact.Law{
 		Name: nodesServedName,
+		Rule: "A node whose pods wait gets a block while one is free.",
 		Why: "If the controller forgets a node's request, the node runs no pod until an operator deletes it or restarts " +
 			"the controller.",
 		When:  fact.Settled,

@@ -17,6 +17,7 @@ const nothingStaysName = "nothing-stays"
 func nothingStays() fact.Law {
 	return fact.Law{
 		Name:    nothingStaysName,
+		Rule:    "A sandbox that is gone has left no file, link, address, route, chain or rule on its node.",
 		Why:     "What each pod leaves adds up: addresses run out, rules slow packets down or match the next pod's.",
 		When:    fact.Settled,
 		Foreign: true,

@@ -15,6 +15,7 @@ const oneLeaderName = "one-leader"
 func oneLeader() fact.Law {
 	return fact.Law{
 		Name:    oneLeaderName,
+		Rule:    "At most one process of a controller requests changes at a time: the one that holds the lease.",
 		Why:     "Two active controllers do not know each other's assignments and can give one block to two nodes.",
 		When:    fact.Always,
 		Foreign: true,

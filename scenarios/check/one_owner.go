@@ -19,6 +19,7 @@ const oneOwnerName = "one-owner"
 func oneOwner() fact.Law {
 	return fact.Law{
 		Name:    oneOwnerName,
+		Rule:    "No two pods hold the same address at the same time.",
 		Why:     "Two pods with one address receive each other's traffic, and neither they nor their peers can detect it.",
 		When:    fact.Always,
 		Foreign: true,

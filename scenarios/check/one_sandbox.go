@@ -15,6 +15,7 @@ const oneSandboxName = "one-sandbox"
 func oneSandbox() fact.Law {
 	return fact.Law{
 		Name:    oneSandboxName,
+		Rule:    "A pod's new sandbox gets an address only after the address of its previous sandbox was released.",
 		Why:     "A pod with two addresses leaks one of them, and packets to it go to a dead sandbox.",
 		When:    fact.Always,
 		Foreign: true,

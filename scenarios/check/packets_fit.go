@@ -16,6 +16,7 @@ const packetsFitName = "packets-fit"
 func packetsFit() fact.Law {
 	return fact.Law{
 		Name: packetsFitName,
+		Rule: "All links between VPP and Linux have one MTU, and NICs carry packets of that size in one piece.",
 		Why: "Where MTUs differ, short packets pass and long ones are lost: connections open and hang at their first " +
 			"full segment.",
 		When:    fact.Settled,

@@ -9,6 +9,7 @@ const podsReachPodsName = "pods-reach-pods"
 func podsReachPods() fact.Law {
 	return fact.Law{
 		Name:    podsReachPodsName,
+		Rule:    "Real packets of a pod are answered by every other pod while nothing disturbs either.",
 		Why:     "A pod that others do not reach looks healthy to Kubernetes and serves nobody.",
 		When:    fact.Always,
 		Foreign: true,

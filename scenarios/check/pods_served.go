@@ -15,6 +15,7 @@ const podsServedName = "pods-served"
 func podsServed() fact.Law {
 	return fact.Law{
 		Name: podsServedName,
+		Rule: "No pod waits for an address while its node has a free one that is not cooling down.",
 		Why: "An address that the allocator has forgotten is lost until the agent restarts, and pods wait although it is " +
 			"free.",
 		When:  fact.Settled,

@@ -11,6 +11,7 @@ const programsSurviveName = "programs-survive"
 func programsSurvive() fact.Law {
 	return fact.Law{
 		Name: programsSurviveName,
+		Rule: "No agent, controller or operator crashes on its input.",
 		Why: "A program that crashes on its input gets the same input after each restart: it crash-loops, and its node " +
 			"gets no more pods.",
 		When:    fact.Always,

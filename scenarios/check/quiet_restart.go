@@ -21,6 +21,7 @@ const quietWindow = 2 * time.Second
 func quietRestart() fact.Law {
 	return fact.Law{
 		Name:  quietRestartName,
+		Rule:  "An agent that restarts after a clean stop writes nothing, unless what it should wire has changed.",
 		Why:   "An agent that rewrites a correct dataplane at its start interrupts every pod of the node on each upgrade.",
 		When:  fact.Always,
 		Needs: []fact.Evidence{fact.CleanStops, fact.Disturbances},

@@ -13,6 +13,7 @@ const rangesCountedName = "ranges-counted"
 func rangesCounted() fact.Law {
 	return fact.Law{
 		Name: rangesCountedName,
+		Rule: "A controller counts exactly those blocks as taken that node objects show or services reserve.",
 		Why: "A block that stays counted after its node has gone is lost until the controller restarts, and a block that " +
 			"is not counted is given to a second node.",
 		When:  fact.Settled,

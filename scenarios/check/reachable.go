@@ -38,6 +38,7 @@ const reachableName = "reachable"
 func reachable() fact.Law {
 	return fact.Law{
 		Name:    reachableName,
+		Rule:    "Every pod and host reaches every other one, and packets to an address without a pod are dropped.",
 		Why:     "Kubernetes promises every pod a path to every other pod and to all nodes, and applications rely on it.",
 		When:    fact.Settled,
 		Foreign: true,

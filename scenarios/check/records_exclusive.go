@@ -20,6 +20,7 @@ const recordsExclusiveName = "records-exclusive"
 func recordsExclusive() fact.Law {
 	return fact.Law{
 		Name: recordsExclusiveName,
+		Rule: "A node's record in the store names no block that another node allocates from.",
 		Why: "Peers route a block to the node whose record names it: packets to pods of another node in that block are " +
 			"lost.",
 		When: fact.Always,

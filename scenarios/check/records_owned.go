@@ -15,6 +15,7 @@ const recordsOwnedName = "records-owned"
 func recordsOwned() fact.Law {
 	return fact.Law{
 		Name: recordsOwnedName,
+		Rule: "A record of a node ID is not overwritten by another node before it was released.",
 		Why: "A node whose record is overwritten loses its ID and addresses to another node, while its pods and its VPP " +
 			"still use them.",
 		When:  fact.Always,

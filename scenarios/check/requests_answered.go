@@ -18,6 +18,7 @@ const requestsAnsweredName = "requests-answered"
 func requestsAnswered() fact.Law {
 	return fact.Law{
 		Name: requestsAnsweredName,
+		Rule: "A CNI request is answered before the runtime's timeout, and soon where nothing disturbs the node.",
 		Why: "A request that hangs, or waits for a timer without need, delays its pod. A request that fails at the first " +
 			"transient error makes the runtime build a new sandbox in vain.",
 		When:  fact.Always,

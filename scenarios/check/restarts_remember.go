@@ -19,6 +19,7 @@ const restartsRememberName = "restarts-remember"
 func restartsRemember() fact.Law {
 	return fact.Law{
 		Name:    restartsRememberName,
+		Rule:    "A starting agent holds exactly the addresses that were answered and not released, however it ended before.",
 		Why:     "An address forgotten by a restart is given to a second pod; a released address that comes back is leaked.",
 		When:    fact.Always,
 		Foreign: true,

@@ -21,6 +21,7 @@ const routesNeededName = "routes-needed"
 func routesNeeded() fact.Law {
 	return fact.Law{
 		Name: routesNeededName,
+		Rule: "Every installed route sends some packet another way than the next wider route would.",
 		Why: "A redundant route costs memory and calls on every node for every peer, and hides that the wider route is " +
 			"missing.",
 		When:  fact.Settled,

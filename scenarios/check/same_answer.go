@@ -15,6 +15,7 @@ const sameAnswerName = "same-answer"
 func sameAnswer() fact.Law {
 	return fact.Law{
 		Name: sameAnswerName,
+		Rule: "A repeated ADD for a living sandbox gets the same answer, and a repeated DEL succeeds again.",
 		Why: "The runtime repeats an ADD whose answer it lost; a different second answer leaves a wrong address in the " +
 			"pod's status.",
 		When:    fact.Always,

@@ -20,6 +20,7 @@ const sendersBoundName = "senders-bound"
 func sendersBound() fact.Law {
 	return fact.Law{
 		Name:    sendersBoundName,
+		Rule:    "No pod can send with another pod's address or MAC through an interface that they share.",
 		Why:     "Policies, logs and replies trust the source address: a pod that can choose it can impersonate any other.",
 		When:    fact.Settled,
 		Foreign: true,

@@ -19,6 +19,7 @@ const servicesReachedName = "services-reached"
 func servicesReached() fact.Law {
 	return fact.Law{
 		Name: servicesReachedName,
+		Rule: "Each address and port of a service leads to exactly its ready endpoints, from pods, hosts and outside.",
 		Why: "An endpoint missing on a node gets no load, a stale endpoint swallows a share of the connections, and " +
 			"clients discard replies from another address.",
 		When:    fact.Settled,

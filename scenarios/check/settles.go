@@ -11,6 +11,7 @@ const settlesName = "settles"
 func Settles() fact.Law {
 	return fact.Law{
 		Name: settlesName,
+		Rule: "After healing, the cluster becomes quiet within the bound of the scenario.",
 		Why: "A cluster that does not converge after its faults are gone retries indefinitely, and its pods wait " +
 			"indefinitely.",
 		When:    fact.Settled,

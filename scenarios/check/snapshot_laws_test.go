@@ -236,7 +236,7 @@ func exists(file string) bool { _, err := os.Stat(file); return err == nil }
 func TestNames(t *testing.T) {
 	seen := map[string]bool{}
 	for _, l := range All() {
-		if seen[l.Name] || l.Name == "" || l.Why == "" || l.When == 0 || l.Check == nil && l.Watch == nil || l.Needs == nil && l.Name != settlesName {
+		if seen[l.Name] || l.Name == "" || l.Why == "" || l.Rule == "" || !strings.HasSuffix(l.Rule, ".") || l.When == 0 || l.Check == nil && l.Watch == nil || l.Needs == nil && l.Name != settlesName {
 			t.Errorf("law %q is incomplete or twice there", l.Name)
 		}
 		if file := strings.ReplaceAll(l.Name, "-", "_") + ".go"; !exists(file) {

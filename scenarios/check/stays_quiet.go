@@ -19,6 +19,7 @@ const quietCause = 30 * time.Second
 func staysQuiet() fact.Law {
 	return fact.Law{
 		Name: staysQuietName,
+		Rule: "In a quiet cluster agents make no calls to VPP and Linux.",
 		Why: "An operator that waits for an idle agent, to upgrade it or to drain its node, starts too early or waits " +
 			"indefinitely.",
 		When: fact.Always,

@@ -37,6 +37,7 @@ const staysWiredName = "stays-wired"
 func staysWired() fact.Law {
 	return fact.Law{
 		Name: staysWiredName,
+		Rule: "Nothing that a living pod or node needs is removed from VPP or Linux, or replaced there, without a cause.",
 		Why: "A route, tunnel or interface that is removed and restored a moment later is an outage that no check of " +
 			"the final state sees.",
 		When:    fact.Always,

@@ -17,6 +17,7 @@ const toldIsSavedName = "told-is-saved"
 func toldIsSaved() fact.Law {
 	return fact.Law{
 		Name: toldIsSavedName,
+		Rule: "The agent writes a lease, a release or a node ID to disk before it acknowledges it or acts on it.",
 		Why: "After a crash between acknowledgement and write, another pod gets the pod's address, or another node the " +
 			"node's ID.",
 		When:    fact.Always,

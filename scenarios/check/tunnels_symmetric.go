@@ -20,6 +20,7 @@ const tunnelsSymmetricName = "tunnels-symmetric"
 func tunnelsSymmetric() fact.Law {
 	return fact.Law{
 		Name: tunnelsSymmetricName,
+		Rule: "Each node has exactly one VXLAN tunnel to each other node, and none to a node that is gone.",
 		Why: "VPP accepts a tunnel's packets only if it has the reverse tunnel; one missing half silently disconnects " +
 			"two nodes.",
 		When:  fact.Settled,

@@ -17,6 +17,7 @@ const unwiredName = "unwired-before-reuse"
 func unwiredBeforeReuse() fact.Law {
 	return fact.Law{
 		Name: unwiredName,
+		Rule: "An address is released only when no route, neighbor, interface or link of its owner is left.",
 		Why: "If an address is reused while its previous owner's wiring is left, packets to it go to a dead pod or to " +
 			"the wrong living one.",
 		When:    fact.Always,

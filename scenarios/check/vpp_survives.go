@@ -11,6 +11,7 @@ const vppSurvivesName = "vpp-survives"
 func vppSurvives() fact.Law {
 	return fact.Law{
 		Name:    vppSurvivesName,
+		Rule:    "No call of an agent crashes VPP.",
 		Why:     "A crash of VPP disconnects every pod of its node, and VPP crashes again when the agent repeats the call.",
 		When:    fact.Always,
 		Foreign: true,

@@ -18,6 +18,7 @@ const withinBudgetName = "within-budget"
 func withinBudget() fact.Law {
 	return fact.Law{
 		Name: withinBudgetName,
+		Rule: "Requests to VPP, Linux, store and API server stay within what the cluster's events account for.",
 		Why: "An agent that repeats requests needlessly starves other clients of VPP, the store and the API server, and " +
 			"wears out a disk.",
 		When:  fact.Always,

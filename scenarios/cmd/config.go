@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -117,8 +118,8 @@ type Explorer struct {
 	Steer func(profile string, from uint64, corpus []Member) Search
 	// Reduced makes a member of a capsule; false where only the capsule itself shows the failure.
 	Reduced func(ctx context.Context, capsule []byte, laws []fact.Law) (Member, bool)
-	// Replay runs a capsule again, up to and with event until when that is above 0. It refuses a capsule of another
-	// version.
+	// Replay runs a capsule again, up to and with event until when that is above 0. Its error is ErrOtherVersion for a
+	// capsule of another version.
 	Replay func(ctx context.Context, capsule []byte, until int64, o RunOptions) (result.Result, error)
 	// Regress runs a capsule of any version as this program's own run; the notes say what could not be repeated.
 	Regress func(ctx context.Context, capsule []byte, o RunOptions) (r result.Result, notes []string, err error)
@@ -127,6 +128,9 @@ type Explorer struct {
 	// Branch runs a capsule unchanged and changed.
 	Branch func(ctx context.Context, capsule []byte, o RunOptions, b Branch) (Branched, error)
 }
+
+// ErrOtherVersion says that another version made a capsule: its events would be others.
+var ErrOtherVersion = errors.New("another version made it")
 
 // Search is a search of random scenarios under way.
 type Search interface {

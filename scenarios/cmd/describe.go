@@ -29,22 +29,22 @@ that reads the files.`,
 	}
 	cmd.AddCommand(
 		entriesCommand(c, "actions", "List the actions of a timeline, with arguments and examples", "restart-vpp", actionsOf),
-		entriesCommand(c, "laws", "List the laws, with reasons and the evidence that each needs", "one-owner", lawsOf),
+		entriesCommand(c, "laws", "List the laws: the rule of each, what happens where it is broken, the evidence that it needs", "one-owner", lawsOf),
 		entriesCommand(c, "faults", "List the faults, random and injected, with examples", "dropReply", faultsOf),
 		entriesCommand(c, "settings", "List the fields of a scenario file, with defaults and examples", "config.ipam", settingsOf),
 		entriesCommand(c, "agent", "List the keys of an agent's configuration file", "IPAMConfig", agentOf),
-		schemaCommand())
+		schemaCommand(c))
 	return cmd
 }
 
-func schemaCommand() *cobra.Command {
+func schemaCommand(c Config) *cobra.Command {
 	return &cobra.Command{
 		Use:     "schema",
 		Short:   "Print the JSON schema of scenario files, for editors",
 		Example: "  vppdrill describe schema > scenario.schema.json",
 		Args:    cli.Args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := cmd.OutOrStdout().Write(scenarios.Schema())
+			_, err := cmd.OutOrStdout().Write(scenarios.Schema(lawsOf(c)...))
 			return err
 		},
 	}
@@ -113,13 +113,16 @@ func tellEntries(w io.Writer, list []scenarios.Entry, whole bool) error {
 				extra = " Default: " + e.Default + "."
 			}
 			fmt.Fprintf(t, "%s\t%s%s\n", e.Name, e.Doc, extra)
+			if e.Why != "" {
+				fmt.Fprintf(t, "\tElse: %s\n", e.Why)
+			}
 			if e.Example != "" {
 				fmt.Fprintf(t, "\t%s\n", e.Example)
 			}
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%s\n", e.Name, e.Doc)
-		for _, row := range [...][2]string{{"values", e.Type}, {"default", e.Default}, {"example", e.Example}} {
+		for _, row := range [...][2]string{{"else", e.Why}, {"values", e.Type}, {"default", e.Default}, {"example", e.Example}} {
 			if row[1] != "" {
 				fmt.Fprintf(t, "\t%s: %s\n", row[0], row[1])
 			}
@@ -190,7 +193,7 @@ func lawsOf(c Config) (list []scenarios.Entry) {
 		} else {
 			text += "; a contract of this agent's design"
 		}
-		list = append(list, scenarios.Entry{Name: l.Name, Doc: l.Why, Type: text, Example: "laws: [" + l.Name + "]"})
+		list = append(list, scenarios.Entry{Name: l.Name, Doc: l.Rule, Why: l.Why, Type: text, Example: "laws: [" + l.Name + "]"})
 	}
 	return list
 }

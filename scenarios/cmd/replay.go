@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,21 +19,26 @@ import (
 func replayCommand(c Config) *cobra.Command {
 	var until int64
 	var regress bool
+	var want string
 	var format cli.Format
 	cmd := &cobra.Command{
 		Use:   "replay CAPSULE",
 		Short: "Show a capsule's failure again",
 		Long: `Run a capsule's failure again. --until prints the event lines up to an event before the verdict.
 
-A capsule of another version is refused, because its events would differ. --regress runs it anyway, as a regression test
-that passes when nothing breaks any more, and names what could not be repeated.`,
+Another version has other events. It runs the capsule's scenario as a regression test, says "fixed" when the law no longer
+breaks, and names what could not be repeated; --regress does so with the same version, too. The exit code is 0 for what
+is fixed and 1 for what still breaks, or the other way round with --want broken.`,
 		Example: `  vppdrill debug replay out/one-owner.capsule
   vppdrill debug replay out/one-owner.capsule --until 31244
-  vppdrill debug replay old/one-owner.capsule --regress`,
+  git bisect run vppdrill debug replay old/one-owner.capsule`,
 		Args: cli.Args(1, 1, "one capsule"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if until < 0 {
 				return cli.Usagef("debug replay: --until %d: events count from 1", until)
+			}
+			if err := cli.OneOf("--want", want, "fixed", "broken"); err != nil {
+				return err
 			}
 			if c.Explorer.Replay == nil {
 				return cli.CannotRun(errors.New("this build cannot replay capsules"))
@@ -41,16 +47,32 @@ that passes when nothing breaks any more, and names what could not be repeated.`
 				if until > 0 {
 					return cli.Usagef("debug replay: --regress and --until exclude each other")
 				}
-				return regressCapsule(cmd, c, args[0], format)
+				return wanted(want, regressCapsule(cmd, c, args[0], format))
 			}
-			return replayCapsule(cmd, c, args[0], until, format)
+			return wanted(want, replayCapsule(cmd, c, args[0], until, format))
 		},
 	}
 	cmd.ValidArgsFunction = completeCapsule
 	cmd.Flags().Int64Var(&until, "until", 0, "print event lines and stop after this event; 0: print none and run to the end")
-	cmd.Flags().BoolVar(&regress, "regress", false, "run a capsule of any version as a regression test")
+	cmd.Flags().BoolVar(&regress, "regress", false, "run the capsule's scenario as a regression test, also with its own version")
+	cmd.Flags().StringVar(&want, "want", "fixed", "what exit code 0 means: fixed, the law holds; or broken, it still breaks")
+	complete(cmd, "want", "fixed", "broken")
 	cli.AddFormat(cmd, &format)
 	return cmd
+}
+
+// wanted turns the exit code round where a failure is wanted.
+func wanted(want string, err error) error {
+	if want == "fixed" {
+		return err
+	}
+	switch code, _ := cli.Code(err); code {
+	case cli.ExitHeld:
+		return cli.Broken(errors.New("debug replay: the law does not break, and --want broken asks for it"))
+	case cli.ExitBroken:
+		return nil
+	}
+	return err
 }
 
 // regressCapsule runs a capsule as this program's own run.
@@ -76,6 +98,10 @@ func regressCapsule(cmd *cobra.Command, c Config, name string, format cli.Format
 		return err
 	}
 	for _, note := range notes {
+		if text, fixed := strings.CutPrefix(note, "fixed: "); fixed && format == cli.Text {
+			fmt.Fprintln(cmd.OutOrStdout(), "fixed: "+text)
+			continue
+		}
 		fmt.Fprintln(cmd.ErrOrStderr(), "vppdrill: "+note)
 	}
 	return verdictOf([]result.Result{r})
@@ -112,6 +138,9 @@ func replayCapsule(cmd *cobra.Command, c Config, name string, until int64, forma
 	})(cmd.Context(), nil, o)
 	if flushErr := lines.Flush(); flushErr != nil {
 		return cli.BadInput(flushErr)
+	}
+	if until == 0 && cmd.Context().Err() == nil && (errors.Is(err, ErrOtherVersion) || err != nil && r.Verdict == result.Pass) {
+		return regressCapsule(cmd, c, name, format)
 	}
 	if err != nil {
 		return cli.BadInput(err)

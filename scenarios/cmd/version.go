@@ -1,10 +1,16 @@
 package cmd
 
 import (
+	"crypto/sha256"
+	"debug/elf"
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -36,26 +42,63 @@ func versionCommand(c Config) *cobra.Command {
 }
 
 // Version is the version that the Go toolchain recorded in this program: a release, or the revision that it was built
-// from, or "devel" where neither is known.
-func Version() string {
+// from. Where the sources are not known by that (they were changed, or there is no revision), the build's own ID follows,
+// so that two builds of different sources never have one version.
+func Version() string { return version() }
+
+var version = sync.OnceValue(func() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "devel"
+		return "devel" + buildID()
 	}
 	if v := info.Main.Version; v != "" && v != "(devel)" {
+		if strings.HasSuffix(v, "+dirty") {
+			v += buildID()
+		}
 		return v
 	}
-	revision, dirty := "", ""
+	revision, known := "", true
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
-			revision = s.Value[:min(len(s.Value), 12)]
+			revision = "-" + s.Value[:min(len(s.Value), 12)]
 		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = "-dirty"
+			known = false
 		}
 	}
-	if revision == "" {
-		return "devel"
+	switch {
+	case revision == "":
+		return "devel" + buildID()
+	case !known:
+		return "devel" + revision + "-dirty" + buildID()
 	}
-	return "devel-" + revision + dirty
+	return "devel" + revision
+})
+
+// buildID is "-" and what distinguishes this build from those of other sources: a hash of the ID that Go's linker puts into
+// an ELF file, else of the whole file. It is "" where the program's file cannot be read.
+func buildID() string {
+	name, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	h := sha256.New()
+	if f, err := elf.Open(name); err == nil {
+		defer func() { _ = f.Close() }() // it was only read
+		if id := f.Section(".note.go.buildid"); id != nil {
+			if data, err := id.Data(); err == nil {
+				_, _ = h.Write(data) // a hash takes everything
+				return fmt.Sprintf("-%x", h.Sum(nil)[:4])
+			}
+		}
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	if _, err := io.Copy(h, f); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("-%x", h.Sum(nil)[:4])
 }

@@ -19,6 +19,8 @@ const (
 type Law struct {
 	// Name is what scenario files and reports call it: lower case words joined by hyphens.
 	Name string
+	// Rule is one sentence: what always holds if the law does.
+	Rule string
 	// Why is one sentence: the consequence for a user if the law is broken.
 	Why  string
 	When When

@@ -115,7 +115,7 @@ func (j *judge) find(name string) *judged {
 func (j *judge) results() []LawResult {
 	out := make([]LawResult, 0, len(j.laws))
 	for _, l := range j.laws {
-		r := LawResult{Name: l.law.Name, Why: l.law.Why, Status: HeldStatus, Missing: l.missing, Checks: l.checks,
+		r := LawResult{Name: l.law.Name, Rule: l.law.Rule, Why: l.law.Why, Status: HeldStatus, Missing: l.missing, Checks: l.checks,
 			Occasions: l.occasions, Violations: l.broken}
 		if l.watcher != nil {
 			r.Checks += l.watcher.Checks()

@@ -52,6 +52,16 @@ type Result struct {
 	Story     *Story  `json:"story,omitempty"`
 }
 
+// Rule is the rule of the law that broke, or "".
+func (r *Result) Rule() string {
+	for _, l := range r.Laws {
+		if r.Failure != nil && l.Name == r.Failure.Law {
+			return l.Rule
+		}
+	}
+	return ""
+}
+
 // Unmet is one number of a scenario's expect section that the end of the run did not match.
 type Unmet struct {
 	// Field is its name in the expect section.
@@ -78,7 +88,9 @@ const (
 
 // LawResult is the result of one law.
 type LawResult struct {
-	Name   string `json:"name"`
+	Name string `json:"name"`
+	// Rule is what always holds if the law does, Why the consequence if it is broken: a sentence each.
+	Rule   string `json:"rule,omitempty"`
 	Why    string `json:"why"`
 	Status Status `json:"status"`
 	// Missing is the evidence that the law needs and the world does not deliver.

@@ -22,7 +22,8 @@ const LawSettles = "settles"
 func settles() fact.Law {
 	return fact.Law{
 		Name: LawSettles, When: fact.Settled, Foreign: true,
-		Why: "A cluster that never comes to rest leaves pods without network until a person steps in.",
+		Rule: "After healing, the cluster becomes quiet within the bound of the scenario.",
+		Why:  "A cluster that never comes to rest leaves pods without network until a person steps in.",
 	}
 }
 

@@ -233,6 +233,7 @@ func (x Explorer) Regress(ctx context.Context, capsule []byte, o sim.Options) (r
 	if err != nil || ctx.Err() != nil {
 		return r, notes, err
 	}
+	repeated := r.Summary.Faults >= int64(len(c.Scenario.Faults.Inject)) && len(r.DidNothing) == 0
 	if len(c.Scenario.Faults.Inject) > 0 && r.Summary.Faults == 0 {
 		notes = append(notes, "none of its injected faults met an operation: what they name is not done any more")
 	} else if n := int64(len(c.Scenario.Faults.Inject)); r.Summary.Faults < n {
@@ -242,8 +243,10 @@ func (x Explorer) Regress(ctx context.Context, capsule []byte, o sim.Options) (r
 		notes = append(notes, a+" did nothing")
 	}
 	switch {
+	case r.Verdict == result.Pass && repeated:
+		notes = append(notes, "fixed: law "+c.Failure.Law+" no longer breaks")
 	case r.Failure == nil:
-		notes = append(notes, "it broke "+c.Failure.Law+" and does not any more")
+		notes = append(notes, "it broke "+c.Failure.Law+" and does not any more, which proves little where it was not repeated as a whole")
 	case r.Failure.Law != c.Failure.Law:
 		notes = append(notes, "it broke "+c.Failure.Law+" and breaks "+r.Failure.Law+" now")
 	}
