@@ -41,9 +41,9 @@ func (n *node) cni(ctx context.Context, name string, owner ipam.Owner, req wire.
 }
 
 // asked tells of a request that reaches the agent, with the pod that its CNI_ARGS name.
-func (n *node) asked(name string, owner ipam.Owner, args string) fact.Fact {
-	asked := fact.Asked{Command: name, Owner: owner, Pod: "", PodUID: "", Netns: "", Addr: netip.Addr{}}
-	if said, err := wire.ParseArgs(args); err == nil && said["K8S_POD_NAME"] != "" {
+func (n *node) asked(name string, owner ipam.Owner, req wire.Request) fact.Fact {
+	asked := fact.Asked{Command: name, Owner: owner, Pod: "", PodUID: "", Netns: "", Addr: netip.Addr{}, Wanted: req.Wanted}
+	if said, err := wire.ParseArgs(req.Args); err == nil && said["K8S_POD_NAME"] != "" {
 		asked.Pod, asked.PodUID = said["K8S_POD_NAMESPACE"]+"/"+said["K8S_POD_NAME"], said["K8S_POD_UID"]
 	}
 	return fact.Fact{Node: n.name, What: asked}
@@ -60,7 +60,7 @@ func (n *node) conversation(ctx context.Context, name string, owner ipam.Owner, 
 	defer func() { _ = c.Close() }() // the answer is complete by then
 	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	n.w.Record.Tell(n.asked(name, owner, req.Args), "")
+	n.w.Record.Tell(n.asked(name, owner, req), "")
 	if err := wire.Write(c, req); err != nil {
 		return wire.Response{}, fmt.Errorf("ask the agent: %w", err)
 	}

@@ -159,16 +159,20 @@ func (k *kubelet) strip(owner ipam.Owner) error {
 	return nil
 }
 
-// waiting counts the pods that wait for an address.
-func (k *kubelet) waiting() (n int) {
+// waiting counts the pods that wait for any address; wanted is what others wait for.
+func (k *kubelet) waiting() (n int, wanted [][]netip.Addr) {
 	k.Lock()
 	defer k.Unlock()
-	for _, w := range k.Workers { //vppdrill:unordered it is a count
-		if w.Waiting() && !w.Stopping() {
+	for _, w := range k.InOrder() {
+		switch {
+		case !w.Waiting() || w.Stopping():
+		case len(w.pod.wanted) > 0:
+			wanted = append(wanted, w.pod.wanted)
+		default:
 			n++
 		}
 	}
-	return n
+	return n, wanted
 }
 
 // pending says what is still to do, "" when nothing is: pods that wait for an address, or for an ID of their node,

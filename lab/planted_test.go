@@ -25,6 +25,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
+	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
@@ -311,13 +312,19 @@ func TestPlanted(t *testing.T) {
 			}},
 		"add-not-forgotten": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.restart() }},
 		"restarts-remember": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.restart() }},
+		"address-as-asked": {
+			truth: func(l *liars) {
+				l.w.Record.Tell(l.nodes[0].asked(fact.AskedAdd, plantedOwner("asks"), wire.Request{Wanted: []netip.Addr{first.Addr}}), "")
+				l.kubelet(1, fact.Refused{Owner: plantedOwner("asks"), Why: "address is taken"})
+			},
+			lie: func(l *liars) { l.kubelet(1, fact.Answered{Owner: plantedOwner("asks"), Addr: pod.Addr}) }},
 		"one-sandbox": {
 			truth: func(l *liars) {
-				l.w.Record.Tell(l.nodes[0].asked(fact.AskedAdd, plantedOwner("once"), twin.cniArgs("once")), "")
+				l.w.Record.Tell(l.nodes[0].asked(fact.AskedAdd, plantedOwner("once"), wire.Request{Args: twin.cniArgs("once")}), "")
 				l.holds(1, 1, plantedBlock(1), nil, []ipam.Lease{lease(1, "once", 20)})
 			},
 			lie: func(l *liars) {
-				l.w.Record.Tell(l.nodes[0].asked(fact.AskedAdd, plantedOwner("twice"), twin.cniArgs("twice")), "")
+				l.w.Record.Tell(l.nodes[0].asked(fact.AskedAdd, plantedOwner("twice"), wire.Request{Args: twin.cniArgs("twice")}), "")
 				l.holds(1, 1, plantedBlock(1), nil, []ipam.Lease{lease(1, "twice", 21)})
 			}},
 		"unwired-before-reuse": {

@@ -32,7 +32,8 @@ func TestPlantedOnPodsServed(t *testing.T) {
 	l.waits(n)
 	law, _ := check.ByName("pods-served")
 	judge := func() (int64, error) {
-		s := fact.NodeState{Name: n.name, MachineUp: true, ID: 2, Waiting: n.kubelet.waiting(), Resting: n.resting(), Blocks: n.blocks}
+		waiting, _ := n.kubelet.waiting()
+		s := fact.NodeState{Name: n.name, MachineUp: true, ID: 2, Waiting: waiting, Resting: n.resting(), Blocks: n.blocks}
 		s.Leases = func() iter.Seq[ipam.Lease] {
 			return func(yield func(ipam.Lease) bool) {
 				for last := range 256 {
@@ -101,8 +102,9 @@ func TestPlantedOnNodesServed(t *testing.T) {
 	l.waits(n)
 	law, _ := check.ByName("nodes-served")
 	judge := func() (int64, error) {
+		waiting, _ := n.kubelet.waiting()
 		return law.Check(fact.Snapshot{Settled: true, FreeBlock: l.w.Play.FreeBlock(), Nodes: []fact.NodeState{
-			{Name: n.name, MachineUp: true, AgentUp: true, Waiting: n.kubelet.waiting(), Assigned: n.assigned}}})
+			{Name: n.name, MachineUp: true, AgentUp: true, Waiting: waiting, Assigned: n.assigned}}})
 	}
 	if n, err := judge(); n != 1 || err != nil {
 		t.Fatalf("with its block: %d occasions, %v", n, err)

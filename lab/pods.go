@@ -3,6 +3,7 @@ package lab
 import (
 	"cmp"
 	"context"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -21,6 +22,8 @@ type pod struct {
 	maxPerNode int
 	// static pods' sandboxes have another UID than their object.
 	static bool
+	// wanted are the addresses that it asks for.
+	wanted []netip.Addr
 	// pinned pods are the topology's: nobody evicts them.
 	pinned bool
 	// removed: the API server has forgotten its object.
@@ -50,7 +53,7 @@ func (w *World) createPod(spec timeline.Pod) {
 		return
 	}
 	w.pods.made++
-	p := &pod{name: spec.Name, uid: uuid.NewString(), app: spec.App, node: spec.Node, maxPerNode: spec.MaxPerNode, static: spec.Static, pinned: spec.Pinned,
+	p := &pod{name: spec.Name, uid: uuid.NewString(), app: spec.App, node: spec.Node, maxPerNode: spec.MaxPerNode, static: spec.Static, pinned: spec.Pinned, wanted: spec.Addresses,
 		number: w.pods.made}
 	w.pods.byName[spec.Name] = p
 	w.mu.Unlock()
@@ -116,7 +119,7 @@ func (w *World) publish(p *pod) error {
 
 // shown is the pod as timelines see it.
 func (p *pod) shown() timeline.Pod {
-	return timeline.Pod{Name: p.name, App: p.app, Node: p.node, MaxPerNode: p.maxPerNode, Static: p.static, Pinned: p.pinned, Deleting: p.deleting.Load()}
+	return timeline.Pod{Name: p.name, App: p.app, Node: p.node, MaxPerNode: p.maxPerNode, Static: p.static, Pinned: p.pinned, Addresses: p.wanted, Deleting: p.deleting.Load()}
 }
 
 // apiUp reports whether the API server answers. w.mu is held.

@@ -118,7 +118,8 @@ func (n *node) look(ctx context.Context, deep bool) (fact.NodeState, error) {
 	wires.ApplyDefaults()
 	m := wires.Mode()
 	out.MainTable, out.PodTable = m.MainTable, m.PodTable
-	out.Waiting, out.Resting = n.kubelet.waiting(), n.resting()
+	out.Waiting, out.WaitingFor = n.kubelet.waiting()
+	out.Resting = n.resting()
 	out.OtherNICs = n.otherNICs()
 	if n.w.scenario().Config.Leases(n.name) {
 		out.Leased, _, _ = n.w.dhcp.Leased(n.number)

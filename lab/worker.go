@@ -13,6 +13,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/podworker"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
 )
@@ -112,7 +113,7 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 	k.Unlock()
 	req := wire.Request{Version: wire.Version, Command: wire.Add, Network: s.owner.Network, ContainerID: s.owner.ContainerID,
 		IfName: s.owner.IfName, Netns: s.netns,
-		Args: w.pod.cniArgs(s.owner.ContainerID)}
+		Args: w.pod.cniArgs(s.owner.ContainerID), Wanted: w.pod.wanted}
 	if n.w.scenario().Config.IPAM.UseExternalIPAM {
 		req.Addr, req.SecondAddr = n.w.external.pick(n, s.owner)
 	}
@@ -152,7 +153,7 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 func (w *worker) refuse(s *sandbox, message string, exhausted bool, changes int64) {
 	n := w.k.n
 	w.numberless = strings.HasPrefix(message, nodeid.NoneFree)
-	w.Added(w.k.n.w.since(), false, exhausted || w.numberless && n.w.numberless())
+	w.Added(w.k.n.w.since(), false, exhausted || strings.HasPrefix(message, agent.WantedRefused) || w.numberless && n.w.numberless())
 	w.refused, w.why = changes, message
 	n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.Refused{Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Why: message, Code: 0, Exhausted: exhausted, Wait: 0}},
 		n.name+" refused "+w.pod.key()+": "+message)

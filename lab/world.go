@@ -170,7 +170,7 @@ func (w *World) Evidence() []fact.Evidence { return Evidence() }
 
 // Evidence is what labs let laws judge by.
 func Evidence() []fact.Evidence {
-	return []fact.Evidence{fact.AssignedBlocks, fact.BlockedBlocks, fact.FreeBlocks, fact.WaitingPods, fact.Leases, fact.Sandboxes,
+	return []fact.Evidence{fact.AssignedBlocks, fact.BlockedBlocks, fact.FreeBlocks, fact.WaitingPods, fact.WantedAddresses, fact.Leases, fact.Sandboxes,
 		fact.PodLives, fact.Refusals, fact.NodeIDs, fact.Management, fact.Blocks, fact.Rests, fact.ReachedSettings, fact.LongQuiet,
 		fact.Changes, fact.ClosedRanges, fact.Disturbances, fact.CleanStops, fact.VPPLives, fact.Checks, fact.FullNodes, fact.Leftovers,
 		fact.HeldIDs, fact.ProgramLives, fact.RequestCounts,

@@ -1,6 +1,9 @@
 package scenarios
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // CreatePods creates Count pods on Node, or where the scheduler puts them when Node is empty.
 type CreatePods struct {
@@ -8,6 +11,8 @@ type CreatePods struct {
 	Node  NodeRef `yaml:"node" doc:"Where; the scheduler decides when absent."`
 	App   string  `yaml:"app" pattern:"word" doc:"The application that the pods belong to."`
 	Pool  string  `yaml:"pool" pattern:"word" doc:"The pool of Cilium's that their annotation ipam.cilium.io/ip-pool names; that of their namespace when absent."`
+	// Addresses are what Multus' annotation, or IP of CNI_ARGS, ask for.
+	Addresses []netip.Addr `yaml:"addresses" doc:"The address that each of them asks for, one of a family; any when absent."`
 	// Static pods come from a node's own files: their sandboxes carry a UID that the API server does not know.
 	Static bool `yaml:"static" doc:"Static pods, which the API server knows under another UID; they need a node."`
 }
@@ -122,8 +127,11 @@ func (a LoseSandboxes) problem() (field, message string) {
 }
 
 func (a CreatePods) problem() (field, message string) {
-	if a.Static && a.Node == "" {
+	switch {
+	case a.Static && a.Node == "":
 		return "static", "needs a node: no scheduler places static pods"
+	case len(a.Addresses) > 2 || len(a.Addresses) == 2 && a.Addresses[0].Is4() == a.Addresses[1].Is4():
+		return "addresses", "wants one address of a family: a pod's interface has no more"
 	}
 	return "", ""
 }

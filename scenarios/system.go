@@ -82,6 +82,8 @@ type Traits struct {
 	BlockBits int
 	// Rest is how long a released address stays unused, 0 for not at all or as something beside the agent decides.
 	Rest time.Duration
+	// NoWanted says why no pod gets the address that it asks for, "" where pods may ask.
+	NoWanted string
 	// NoReuseDelay says why config.ipam.reuseDelay would do nothing, "" where it does something.
 	NoReuseDelay string
 }

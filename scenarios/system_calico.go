@@ -29,6 +29,7 @@ var calicoSystem = AddressSystem{Name: Calico, Section: CalicoIPAM{MaxBlocks: ca
 
 func (calicoRules) Traits(IPAM) Traits {
 	return Traits{Leader: true, Daemons: true, Ranges: RangesComeAndGo, BlockBits: calico.DefaultBlockBits,
+		NoWanted:     "Calico claims the block of an address that a pod asks for, and hosts here claim the blocks of their turn",
 		NoReuseDelay: "is nothing that calico has: it gives the address first that has been free for the longest"}
 }
 

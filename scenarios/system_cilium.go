@@ -20,6 +20,7 @@ func (ciliumRules) Traits(c IPAM) Traits {
 	mode := c.Cilium.Mode
 	t := Traits{Leader: true, Daemons: mode != ClusterPool, EC2: mode == ENI, Single: mode == ENI || mode == CRD, Ranges: RangesComeAndGo}
 	t.IPv6 = !t.Single
+	t.NoWanted = "Cilium's plugin asks its agent for any address of a pool"
 	if t.Single {
 		t.NoReuseDelay = "is nothing that cilium has with mode " + string(mode) + ": what a node gives back is releaseDelay's affair"
 	}

@@ -274,6 +274,28 @@ func (h *held) hosts(p netip.Prefix) (network netip.Prefix, name string) {
 	return netip.Prefix{}, ""
 }
 
+// checkWanted refuses addresses that no pod can ask for. One that no node has in its block is a pod's mistake, and the
+// agents' to refuse.
+func (s *Scenario) checkWanted(path string, c IPAM, a CreatePods) *InputError {
+	why := c.Traits().NoWanted
+	if c.UseExternalIPAM {
+		why = "the external plugin chooses with useExternalIPAM"
+	}
+	if len(a.Addresses) > 0 && why != "" {
+		return s.wrongAt(path+".addresses", "%s: no pod can ask for one", why)
+	}
+	for i, addr := range a.Addresses {
+		at := path + ".addresses[" + strconv.Itoa(i) + "]"
+		if why := unusable(netip.PrefixFrom(addr, addr.BitLen())); why != "" {
+			return s.wrongAt(at, "%s %s: no pod can have it", addr, why)
+		}
+		if !c.Dual() && addr.Is6() != c.IP6() {
+			return s.wrongAt(at, "%s is not %s, and the cluster has no other family", addr, familyName(c.IP6()))
+		}
+	}
+	return nil
+}
+
 // checkChangedPlan refuses ranges that lie over the hosts' network.
 func (h *held) checkChangedPlan(path string, a ChangeCIDR) *InputError {
 	for _, change := range [...]struct {

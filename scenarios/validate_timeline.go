@@ -121,6 +121,10 @@ func (s *Scenario) checkTimeline() *InputError {
 			if err := h.checkChangedPlan(path, a); err != nil {
 				return err
 			}
+		case CreatePods:
+			if err := s.checkWanted(path, ipam, a); err != nil {
+				return err
+			}
 		case AddRange:
 			if err := s.checkRange(path+".cidr", ipam, a.CIDR); err != nil {
 				return err

@@ -81,7 +81,7 @@ func (r runtime) Add(node string, req cluster.CNIAdd, done func(cluster.CNIResul
 		}
 		done(res)
 	}, event: func(n uint64) agent.Event {
-		ev := agent.PodAdd{Request: n, Sandbox: sandbox}
+		ev := agent.PodAdd{Request: n, Sandbox: sandbox, Wanted: req.Wanted}
 		if r.w.s.Config.IPAM.UseExternalIPAM {
 			ev.External, ev.ExternalSecond = r.w.externalAddresses(m, req.Owner)
 		}
@@ -194,11 +194,28 @@ func (w *World) starvedDespiteFree() string {
 	return ""
 }
 
-// freeForStarved reports whether there is a free address for a pod that waits, of its pool where there are several.
+// freeForWanted reports whether a pod that asks for addresses could have them.
+func (m *machine) freeForWanted(p *cluster.Pod) bool {
+	if len(p.Wanted) == 0 {
+		return false
+	}
+	n := m.state()
+	return n.Grants(p.Wanted)
+}
+
+// freeForStarved reports whether there is a free address for a pod that waits: one of its pool where there are several,
+// the one that it asks for where it does.
 func (m *machine) freeForStarved(k *cluster.Kubelet) bool {
-	now := m.proc.ownNow()
+	now, waiting := m.proc.ownNow(), k.StarvedPods()
+	if slices.ContainsFunc(waiting, m.freeForWanted) {
+		return true
+	}
+	waiting = slices.DeleteFunc(waiting, func(p *cluster.Pod) bool { return len(p.Wanted) > 0 })
+	if len(waiting) == 0 {
+		return false
+	}
 	if pooled, ok := m.alloc.(controllers.PooledAllocator); ok {
-		return slices.ContainsFunc(k.StarvedPods(), func(p *cluster.Pod) bool { return pooled.FreeFor(now, p.Pool) > 0 })
+		return slices.ContainsFunc(waiting, func(p *cluster.Pod) bool { return pooled.FreeFor(now, p.Pool) > 0 })
 	}
 	if both, ok := m.alloc.(ipam.DualStack); ok && m.w.s.Config.IPAM.Dual() {
 		return both.FreeIn(now, ipam.PoolIPv4) > 0 && both.FreeIn(now, ipam.PoolIPv6) > 0 // a pod gets one of each

@@ -60,6 +60,10 @@ func seen(f fact.Fact, note func(fact.Evidence)) {
 		note(fact.NodeAddresses)
 	case fact.Removed:
 		note(fact.Removals)
+	case fact.Asked:
+		if len(x.Wanted) > 0 {
+			note(fact.WantedAddresses)
+		}
 	case fact.AgentDown:
 		if x.Why == fact.CleanStop {
 			note(fact.CleanStops)
@@ -76,7 +80,7 @@ func TestEvidenceIsTold(t *testing.T) {
 	told := map[fact.Evidence]bool{fact.RangeCounts: true, fact.FreeBlocks: true, fact.BlockedBlocks: true, fact.WaitingPods: true, fact.FullNodes: true, fact.Leftovers: true,
 		fact.Disks: true, fact.RefusedCalls: true, fact.Patience: true, fact.HeldIDs: true}
 	note := func(e fact.Evidence) { told[e] = true }
-	for _, name := range []string{"released-addresses-rest", "external-range-changes", "nodeipam-ranges", "nodeipam-exhaustion", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "disk-refuses", "cilium-crd", "hooks-outlive-the-agent", "cooling-too-short", "agent-restarts"} {
+	for _, name := range []string{"released-addresses-rest", "external-range-changes", "nodeipam-ranges", "nodeipam-exhaustion", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "disk-refuses", "cilium-crd", "hooks-outlive-the-agent", "cooling-too-short", "agent-restarts", "nodeipam-pods-ask"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
 			t.Fatal(err)

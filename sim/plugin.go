@@ -101,7 +101,7 @@ func (x *plugin) Fire() {
 	}
 	if prep, ok := w.system.(controllers.Preparer); ok && x.command == "Add" && !x.prepared {
 		x.prepared = true
-		x.m.fact(fact.Fact{What: fact.Asked{Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Command: fact.AskedAddress, Netns: x.netns, Addr: netip.Addr{}}})
+		x.m.fact(fact.Fact{What: fact.Asked{Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Command: fact.AskedAddress, Netns: x.netns, Addr: netip.Addr{}, Wanted: nil}})
 		if w.faulty() && w.judge(fault.Op{Node: x.m.name, Kind: fault.KindCNI, Name: fact.AskedAddress, Key: x.owner.ContainerID}).Action == fault.Vanish {
 			// The plugin is killed before it can print its result.
 			prep.Prepare(x.m.name, x.attempt(), func() {})
@@ -122,7 +122,7 @@ func (x *plugin) Fire() {
 	})
 	ev := x.event(x.number)
 	add, _ := ev.(agent.PodAdd)
-	x.m.fact(fact.Fact{What: fact.Asked{Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Command: x.command, Netns: x.netns, Addr: add.External}})
+	x.m.fact(fact.Fact{What: fact.Asked{Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Command: x.command, Netns: x.netns, Addr: add.External, Wanted: add.Wanted}})
 	if w.faulty() && w.judge(fault.Op{Node: x.m.name, Kind: fault.KindCNI, Name: x.command, Key: x.owner.ContainerID}).Action == fault.Vanish {
 		// The plugin is killed right after it asked: the kubelet sees a failure, the agent an empty socket.
 		p.step(ev)
@@ -286,6 +286,7 @@ func (m *machine) cniResult(a agent.Answer) cluster.CNIResult {
 	return cluster.CNIResult{
 		Code: uint32(a.Code), Message: a.Message, Addr: a.Result.Addr, Gateway: a.Result.Gateway,
 		Second: a.Result.Second, SecondGateway: a.Result.SecondGateway,
-		Exhausted: a.Exhausted, Crowded: a.Code == agent.CodeTryAgain && !a.Exhausted && (m.refusedFull || m.crowded() || m.numberless()) || a.Code == agent.CodeInvalidConfig && m.misfit(),
+		Exhausted: a.Exhausted, Unmet: strings.HasPrefix(a.Message, agent.WantedRefused),
+		Crowded: a.Code == agent.CodeTryAgain && !a.Exhausted && (m.refusedFull || m.crowded() || m.numberless()) || a.Code == agent.CodeInvalidConfig && m.misfit(),
 	}
 }

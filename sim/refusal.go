@@ -82,10 +82,10 @@ func (m *machine) missing(c vppwire.Call) string {
 }
 
 // patience is how long an ADD that the agent has refused had to wait for its wiring. It is 0 where another reason
-// refused it: the refuser is unknown, VPP holds as many AF_PACKET interfaces as it survives, or the node has no ID yet.
+// refused it: its pod asks for an address that it cannot have, the refuser is unknown, VPP holds as many AF_PACKET interfaces as it survives, or the node has no ID yet.
 func (w *World) patience(node string, r cluster.CNIResult) time.Duration {
 	m := w.machines[node]
-	if m == nil || r.Code != uint32(agent.CodeTryAgain) || r.Exhausted || r.Crowded || unknown(r) || m.seen.ID() == 0 {
+	if m == nil || r.Code != uint32(agent.CodeTryAgain) || r.Exhausted || r.Crowded || r.Unmet || unknown(r) || m.seen.ID() == 0 {
 		return 0
 	}
 	return m.clocks.truly(w.agentConfig.AddPatience)

@@ -10,6 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/sim/internal/cluster"
 	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 	"github.com/vppdrill/vppdrill/sim/internal/view"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
@@ -54,7 +55,8 @@ func (m *machine) state() fact.NodeState {
 	}
 	if k := m.w.cluster.Kubelet(m.name); k != nil {
 		n.ByID = !m.w.s.Config.IPAM.Assigned() && !m.w.rearranged
-		if n.Waiting = k.Starved(); n.Waiting > 0 && m.proc != nil {
+		n.WaitingFor = waitingFor(k)
+		if n.Waiting = k.Starved() - len(n.WaitingFor); n.Waiting > 0 && m.proc != nil {
 			if _, pooled := m.alloc.(controllers.PooledAllocator); pooled && !m.freeForStarved(k) {
 				n.Waiting = 0 // what is free is of other pools
 			}
@@ -96,6 +98,19 @@ func (m *machine) state() fact.NodeState {
 	}
 	n.Leases = func() iter.Seq[ipam.Lease] { return a.Leases() }
 	return *n
+}
+
+// waitingFor is what a kubelet's pods wait for that ask for addresses.
+func waitingFor(k *cluster.Kubelet) (list [][]netip.Addr) {
+	if k.Starved() == 0 {
+		return nil
+	}
+	for _, p := range k.StarvedPods() {
+		if len(p.Wanted) > 0 {
+			list = append(list, p.Wanted)
+		}
+	}
+	return list
 }
 
 // second is what a node has of the second family.

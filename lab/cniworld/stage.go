@@ -34,7 +34,7 @@ var lacks = []timeline.Need{timeline.AgentAndVPP, timeline.AgentCalls, timeline.
 	timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.PausedControllers, timeline.NodeDaemons, timeline.CloudRanges,
 	timeline.DHCPServer, timeline.PausedPrograms, timeline.OtherVersions, timeline.ServiceFeed, timeline.WatchGaps, timeline.GivenAddresses, timeline.SlowServers,
 	timeline.OwnClocks, timeline.CutLinks, timeline.GivenMachines, timeline.ExternalPlugin, timeline.VhostNet,
-	timeline.NodeFinalizers}
+	timeline.NodeFinalizers, timeline.WantedAddresses}
 
 // Lacks implements timeline.World.
 func (st stage) Lacks() []timeline.Need { return lacks }
@@ -238,7 +238,7 @@ func (st stage) Ask(ctx context.Context, name string, r timeline.Request, done f
 	for _, o := range r.Valid {
 		valid = append(valid, types.GCAttachment{ContainerID: o.ContainerID, IfName: o.IfName})
 	}
-	n.tell(fact.Asked{Command: r.Command, Owner: r.Owner, Pod: "", PodUID: "", Netns: "", Addr: netip.Addr{}}, "")
+	n.tell(fact.Asked{Command: r.Command, Owner: r.Owner, Pod: "", PodUID: "", Netns: "", Addr: netip.Addr{}, Wanted: nil}, "")
 	if r.Reached != nil {
 		r.Reached()
 	}

@@ -151,7 +151,7 @@ func (n *node) makeNamespace(name string) (string, error) {
 // ask asks the plugins to connect a sandbox.
 func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 	k, n := w.k, w.k.n
-	n.tell(fact.Asked{Command: fact.AskedAdd, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.uid, Netns: s.netns, Addr: netip.Addr{}}, "")
+	n.tell(fact.Asked{Command: fact.AskedAdd, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.uid, Netns: s.netns, Addr: netip.Addr{}, Wanted: nil}, "")
 	res, err := k.bounded(ctx, cmdAdd, s)
 	k.Lock()
 	defer k.Unlock()
@@ -225,7 +225,7 @@ func (w *worker) del(ctx context.Context, op int) {
 		w.died(s)
 	}
 	if s.asked {
-		n.tell(fact.Asked{Command: "Del", Owner: s.owner, Pod: "", PodUID: "", Netns: "", Addr: netip.Addr{}}, "")
+		n.tell(fact.Asked{Command: "Del", Owner: s.owner, Pod: "", PodUID: "", Netns: "", Addr: netip.Addr{}, Wanted: nil}, "")
 		if k.runtime().TwiceDel {
 			k.Group.Go(func() { _, _ = k.bounded(ctx, cmdDel, s) }) // nobody looks at what it says
 		}

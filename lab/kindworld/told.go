@@ -237,7 +237,7 @@ func (t *told) leased(held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attache
 func (t *told) ask(owner ipam.Owner, now map[ipam.Owner]attached, tell func(fact.Fact)) {
 	if x, ok := now[owner]; ok && !t.asked[ownerOf(x.id)] {
 		t.asked[ownerOf(x.id)] = true
-		tell(fact.Fact{What: fact.Asked{Owner: ownerOf(x.id), Pod: x.pod, PodUID: x.uid, Command: fact.AskedAdd, Netns: "", Addr: netip.Addr{}}})
+		tell(fact.Fact{What: fact.Asked{Owner: ownerOf(x.id), Pod: x.pod, PodUID: x.uid, Command: fact.AskedAdd, Netns: "", Addr: netip.Addr{}, Wanted: nil}})
 	}
 }
 

@@ -29,6 +29,7 @@ func All() []fact.Law {
 		podsServed(),
 		addressStable(),
 		sameAnswer(),
+		addressAsAsked(),
 		addressRests(),
 		unwiredBeforeReuse(),
 		addNotForgotten(),

@@ -50,7 +50,15 @@ func TestAnswersAndCalls(t *testing.T) {
 		f.At = at
 		return f
 	}
+	asks := fact.Fact{Node: node, What: fact.Asked{Owner: web, Command: fact.AskedAdd, Wanted: []netip.Addr{b, netip.MustParseAddr("fd00::6")}}}
+	got := func(o ipam.Owner, addr string) fact.Fact {
+		return fact.Fact{Node: node, What: fact.Answered{Owner: o, Pod: "default/web", Addr: netip.MustParseAddr(addr)}}
+	}
 	for _, tc := range []watched{
+		{"another address than the pod asks for", addressAsAsked(), []fact.Fact{asks, answered}, "asks for 10.1.1.6, and its ADD was answered with 10.1.1.5"},
+		{"another one of the second family", addressAsAsked(), []fact.Fact{asks, got(web, "10.1.1.6"), got(web.Second(), "fd00::7")}, "asks for fd00::6"},
+		{"what the pod asks for", addressAsAsked(), []fact.Fact{asks, refused(0, 0), got(web, "10.1.1.6"), got(web.Second(), "fd00::6")}, ""},
+		{"a later sandbox that asks for none", addressAsAsked(), []fact.Fact{asks, refused(0, 0), {Node: node, What: fact.SandboxGone{Owner: web}}, answered}, ""},
 		{"an answer before its lease is saved", toldIsSaved(), []fact.Fact{answered}, "is answered with 10.1.1.5, but its lease is not on disk"},
 		{"an answer with another address", toldIsSaved(), []fact.Fact{saved(b), answered}, "is answered with 10.1.1.5, but its lease on disk is 10.1.1.6"},
 		{"an ID before it is saved", toldIsSaved(), []fact.Fact{{Node: node, What: fact.NodeID{ID: 3}}}, "acts on node ID 3, which is not on disk"},
@@ -130,6 +138,12 @@ func TestServed(t *testing.T) {
 			n.Resting = []netip.Addr{lease(3).Addr}
 		}, ""},
 		{"no pod waits", podsServed(), func(n *fact.NodeState) { n.Waiting, n.Reserved = 0, nil }, ""},
+		{"the address that a pod asks for", podsServed(), func(n *fact.NodeState) {
+			n.Waiting, n.WaitingFor, n.Reserved = 0, [][]netip.Addr{{lease(0).Addr}}, nil
+		}, "waits for [10.1.1.0]"},
+		{"a taken address that a pod asks for", podsServed(), func(n *fact.NodeState) {
+			n.Waiting, n.WaitingFor, n.Reserved = 0, [][]netip.Addr{{lease(3).Addr}, {lease(1).Addr}, {lease(9).Addr}}, nil
+		}, ""},
 		{"a draining block", podsServed(), func(n *fact.NodeState) { n.Blocks[0].Draining, n.Reserved = true, nil }, ""},
 	} {
 		n := full()

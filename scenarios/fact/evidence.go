@@ -31,6 +31,8 @@ const (
 	FreeBlocks Evidence = "free blocks"
 	// WaitingPods: NodeState.Waiting.
 	WaitingPods Evidence = "waiting pods"
+	// WantedAddresses: Wanted of Asked; NodeState.WaitingFor.
+	WantedAddresses Evidence = "addresses that pods ask for"
 	// Rests: Rest of Released.
 	Rests Evidence = "rests"
 	// FullNodes: NodeState.Resting, Crowded and Misfit.
@@ -95,7 +97,7 @@ const (
 // AllEvidence lists every kind of evidence. The slice is the caller's.
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks,
-		FreeBlocks, WaitingPods, Rests, FullNodes,
+		FreeBlocks, WaitingPods, WantedAddresses, Rests, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
 		Records, IDRests, Disks, RequestCounts, Hooks, RefusedCalls, Patience, RangeCounts, Changes, ClosedRanges, Services, HeldIDs, LongQuiet, ReachedSettings, Pings, Remains, VPPTables, LinuxTables}
 }

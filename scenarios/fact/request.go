@@ -18,6 +18,8 @@ type Asked struct {
 	Netns string
 	// Addr is the address that an ADD requests; zero if the agent chooses one.
 	Addr netip.Addr
+	// Wanted are the addresses that an ADD's pod asks for, one of a family.
+	Wanted []netip.Addr
 }
 
 // Values of Asked.Command besides Del, Check and GC.

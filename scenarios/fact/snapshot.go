@@ -108,8 +108,11 @@ type NodeState struct {
 	// Pods are the sandboxes on the machine, in owner order, according to the runtime. One with two addresses is listed
 	// twice, the second time as its Owner's Second.
 	Pods []PodState
-	// Waiting counts pods that the runtime holds back until there is an address; they have no sandbox.
+	// Waiting counts pods that the runtime holds back until there is an address; they have no sandbox. Those that ask for one
+	// are not counted.
 	Waiting int
+	// WaitingFor is what each pod asks for that waits for addresses of its own choice.
+	WaitingFor [][]netip.Addr
 	// Crowded reports that VPP has no room for another pod's interface, so pods wait.
 	Crowded bool
 	// Misfit reports that the cluster's changed address ranges have no part for the node's ID, and that its agent has

@@ -49,6 +49,7 @@ const (
 	AgentAndVPP
 	PluginPrograms
 	CutLinks
+	WantedAddresses
 )
 
 // needs is the one table of reasons for which an action or a setting is refused.
@@ -87,6 +88,7 @@ var needs = [...]string{
 	NodeFinalizers:    "nothing here keeps a deleted Node object behind a finalizer",
 	AgentAndVPP:       "it is about VPP or our agent, and --cni runs neither",
 	PluginPrograms:    "only --cni runs CNI plugins of its own, with their state on a disk",
+	WantedAddresses:   "no runtime here passes on which address a pod asks for",
 	CutLinks:          "links between nodes are not cut here",
 }
 

@@ -13,7 +13,10 @@ import (
 )
 
 func createPodsNeed(a scenarios.CreatePods) Need {
-	if a.Static {
+	switch {
+	case len(a.Addresses) > 0:
+		return WantedAddresses
+	case a.Static:
 		return StaticPods
 	}
 	return Nothing
@@ -24,7 +27,7 @@ func (p *Player) createPods(_ context.Context, a scenarios.CreatePods) error {
 	create := func(node string) error {
 		for range a.Count {
 			p.podsMade++
-			p.world.CreatePod(Pod{Name: app + "-" + strconv.Itoa(p.podsMade), App: app, Node: node, Static: a.Static, Pool: a.Pool})
+			p.world.CreatePod(Pod{Name: app + "-" + strconv.Itoa(p.podsMade), App: app, Node: node, Static: a.Static, Pool: a.Pool, Addresses: a.Addresses})
 		}
 		return nil
 	}

@@ -114,6 +114,8 @@ type Pod struct {
 	Pinned, Deleting, Static bool
 	// Pool is what the pod's annotation names; empty without one.
 	Pool string
+	// Addresses are those that it asks for, one of a family.
+	Addresses []netip.Addr
 }
 
 // Request is one that a container runtime sends to a node's agent beside ADD and DEL of its pods.

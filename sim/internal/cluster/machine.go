@@ -32,6 +32,8 @@ type CNIAdd struct {
 	// Netns is an absolute path.
 	Netns                         string
 	PodNamespace, PodName, PodUID string
+	// Wanted are the addresses that the pod asks for.
+	Wanted []netip.Addr
 }
 
 // CNIDel is one DEL. Netns may be a path that no longer exists.
@@ -52,6 +54,8 @@ type CNIResult struct {
 	// Crowded says that it was refused for want of room in VPP or in the cluster's address ranges, or of a node ID: others
 	// have to go first there too, or people have to do something.
 	Crowded bool
+	// Unmet says that it was refused for want of the very address that the pod asks for.
+	Unmet bool
 	// Addr and Gateway are a successful ADD's.
 	Addr    netip.Prefix
 	Gateway netip.Addr

@@ -150,6 +150,8 @@ type Pod struct {
 	MaxPerNode int
 	// Pool is what its annotation says of the source of its address; the model does not interpret it.
 	Pool string
+	// Wanted are the addresses that it asks for, by annotation or by its kubelet's CNI_ARGS. They must not change.
+	Wanted []netip.Addr
 }
 
 // Kind is KindPod.

@@ -143,7 +143,7 @@ func (w *worker) add(op int) {
 func (w *worker) ask(op int) {
 	k, s := w.k, w.Subject()
 	k.expect(w)
-	req := CNIAdd{Owner: s.Owner, Netns: s.Netns, PodNamespace: s.Pod.Namespace, PodName: s.Pod.Name, PodUID: s.UID}
+	req := CNIAdd{Owner: s.Owner, Netns: s.Netns, PodNamespace: s.Pod.Namespace, PodName: s.Pod.Name, PodUID: s.UID, Wanted: w.pod.Wanted}
 	k.machine.Add(k.node, req, func(r CNIResult) { w.answered(op, r, (*worker).added) })
 }
 
@@ -160,7 +160,7 @@ func (w *worker) answered(op int, r CNIResult, take func(*worker, CNIResult)) {
 // added takes the ADD's result.
 func (w *worker) added(r CNIResult) {
 	k, s := w.k, w.Subject()
-	w.Added(k.clock.Now(), r.Code == 0, r.Exhausted || r.Crowded)
+	w.Added(k.clock.Now(), r.Code == 0, r.Exhausted || r.Crowded || r.Unmet)
 	if r.Code != 0 {
 		w.told.ip = netip.Addr{}
 		if k.hooks.Refused != nil {

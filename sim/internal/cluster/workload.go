@@ -1,5 +1,7 @@
 package cluster
 
+import "net/netip"
+
 // PodSpec is a pod to create.
 type PodSpec struct {
 	// Namespace defaults to "default".
@@ -14,6 +16,8 @@ type PodSpec struct {
 	Requests   string
 	MaxPerNode int
 	Pool       string
+	// Wanted are the addresses that it asks for.
+	Wanted []netip.Addr
 }
 
 // Key is the pod's namespace and name.
@@ -45,7 +49,7 @@ func (w *Workload) Create(spec PodSpec) {
 		key := spec.Key()
 		p := &Pod{
 			Meta: Meta{Namespace: key.Namespace, Name: key.Name}, App: spec.App, Node: spec.Node, Pinned: spec.Pinned, Static: spec.Static,
-			Requests: spec.Requests, MaxPerNode: spec.MaxPerNode, Pool: spec.Pool,
+			Requests: spec.Requests, MaxPerNode: spec.MaxPerNode, Pool: spec.Pool, Wanted: spec.Wanted,
 		}
 		if w.api.Create(p) == nil {
 			w.created++
