@@ -86,7 +86,9 @@ func (m *natMapping) appendText(b []byte) []byte {
 	return b
 }
 
-// identity adds or deletes a mapping of an address, or of one port, to itself for packets of one table.
+// identity adds or deletes a mapping of an address, or of one port, to itself for packets of one table. A deletion does
+// not ask what kind of mapping it finds: of a load balancing one it takes every local of that table
+// (nat44_ed_del_static_mapping_internal).
 func (v *VPP) identity(m *nat44_ed.Nat44AddDelIdentityMapping) int32 {
 	n := &v.nat
 	k := natKey{addrOfIP4(m.IPAddress), m.Port, m.Protocol}
@@ -107,12 +109,17 @@ func (v *VPP) identity(m *nat44_ed.Nat44AddDelIdentityMapping) int32 {
 	if old == nil {
 		return noSuchEntry
 	}
-	at := old.find(func(l *natLocal) bool { return l.table == table })
-	if at < 0 {
+	of := func(l *natLocal) bool { return l.table == table }
+	if old.find(of) < 0 {
 		return noSuchEntry
 	}
-	v.unlockNAT(table)
-	old.remove(at)
+	v.unlockNAT(table) // once, however many go
+	for at := old.find(of); at >= 0; at = old.find(of) {
+		if old.affinity != 0 {
+			old.kept = append(old.kept, *old.locals[at])
+		}
+		old.remove(at)
+	}
 	if old.len() == 0 {
 		v.dropMapping(uint32(slices.Index(n.mappings, old)))
 	}
