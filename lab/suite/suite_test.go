@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	whole = flag.Bool("whole", false, "run the whole catalogue, some 20 minutes")
+	whole = flag.Bool("whole", false, "run the whole catalogue, some 50 minutes")
 	scale = flag.Float64("scale", 10, "how many times faster than in its file a scenario happens")
 )
 
@@ -35,6 +35,10 @@ var chosen = []string{
 // specTimeout is how long one scenario may take, its lab's start and end included. The longest of the catalogue is of
 // two hours.
 const specTimeout = 20 * time.Minute
+
+// wholeTimeout is how long the whole catalogue may take. Ginkgo's own hour ended it on a busy machine, with a verdict on
+// what had run until then alone.
+const wholeTimeout = 4 * time.Hour
 
 // agentWord makes the test binary the agent of the labs that the specs build.
 const agentWord = "suite-node-agent"
@@ -76,7 +80,11 @@ func TestCatalog(t *testing.T) {
 		ginkgo.ReportAfterEach(newRecorder(t, binary).ended)
 	}
 	gomega.RegisterFailHandler(ginkgo.Fail)
-	ginkgo.RunSpecs(t, "catalogue on real VPPs")
+	suiteConfig, reporterConfig := ginkgo.GinkgoConfiguration()
+	if *whole {
+		suiteConfig.Timeout = wholeTimeout // go test's own -timeout is the caller's
+	}
+	ginkgo.RunSpecs(t, "catalogue on real VPPs", suiteConfig, reporterConfig)
 }
 
 func scenes(t *testing.T) (list []*scenarios.Scenario) {
