@@ -63,7 +63,7 @@ func (n *node) live() {
 		}
 		delete(pods, name)
 	}
-	n.run(time.Hour)
+	n.run(25 * time.Minute)
 	n.whole(pods)
 	if got := n.total(); got > 2+3+1 {
 		n.Errorf("%d addresses for 2 pods and 3 warm ones", got)
