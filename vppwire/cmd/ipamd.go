@@ -40,10 +40,11 @@ func ipamdCommand() *cobra.Command {
 		Short: "Run AWS VPC CNI's address daemon on an EC2 instance",
 		Long: `Keep addresses of EC2 warm on this instance and give them to pods, as ipamd of the AWS VPC CNI does, with its checkpoint file.
 The environment has upstream's names: WARM_ENI_TARGET, WARM_IP_TARGET, MINIMUM_IP_TARGET, WARM_PREFIX_TARGET, MAX_ENI,
-ENABLE_PREFIX_DELEGATION and IP_COOLDOWN_PERIOD. Region, credentials and endpoints come from where all AWS programs find
-them. The instance's role needs ec2:DescribeNetworkInterfaces, DescribeInstanceTypes, CreateNetworkInterface, CreateTags,
-AttachNetworkInterface, ModifyNetworkInterfaceAttribute, DetachNetworkInterface, DeleteNetworkInterface,
-AssignPrivateIpAddresses and UnassignPrivateIpAddresses.
+ENABLE_PREFIX_DELEGATION, ENABLE_SUBNET_DISCOVERY and IP_COOLDOWN_PERIOD. New interfaces are in the subnet with most free
+addresses of the primary interface's and those tagged kubernetes.io/role/cni=1. Region, credentials and endpoints come from
+where all AWS programs find them. The instance's role needs ec2:DescribeNetworkInterfaces, DescribeSubnets,
+DescribeInstanceTypes, CreateNetworkInterface, CreateTags, AttachNetworkInterface, ModifyNetworkInterfaceAttribute,
+DetachNetworkInterface, DeleteNetworkInterface, AssignPrivateIpAddresses and UnassignPrivateIpAddresses.
 
 --introspection shows /v1/enis, /v1/pods, /v1/ipamd-env-settings and /v1/networkutils-env-settings as upstream does, and
 /metrics, /healthz and /readyz. --pods takes POST /v1/add, /v1/check, /v1/del and /v1/gc, with a body as
@@ -98,6 +99,7 @@ type settingsOfIPAMD struct {
 	targets    datastore.Targets
 	enisMax    int // 0: the instance type's
 	delegation bool
+	discovery  bool
 	cooling    time.Duration
 }
 
@@ -119,10 +121,10 @@ func ipamdSettings(lookup func(name string) (string, bool)) (s settingsOfIPAMD, 
 		}
 		return n
 	}
-	flag := func(name string) bool {
+	flag := func(name string, absent bool) bool {
 		text, set := lookup(name)
 		if !set || text == "" {
-			return false
+			return absent
 		}
 		on, bad := strconv.ParseBool(text)
 		if bad != nil && err == nil {
@@ -135,10 +137,11 @@ func ipamdSettings(lookup func(name string) (string, bool)) (s settingsOfIPAMD, 
 	}
 	s.targets = datastore.ParseTargets(func(name string) string { text, _ := lookup(name); return text })
 	s.enisMax = number("MAX_ENI", 1, 0)
-	s.delegation = flag("ENABLE_PREFIX_DELEGATION")
+	s.delegation = flag("ENABLE_PREFIX_DELEGATION", false)
+	s.discovery = flag("ENABLE_SUBNET_DISCOVERY", true)
 	s.cooling = time.Duration(number("IP_COOLDOWN_PERIOD", 1, int(datastore.CoolingPeriod/time.Second))) * time.Second
 	for _, n := range notBuilt {
-		if flag(n.name) && err == nil {
+		if flag(n.name, false) && err == nil {
 			err = cli.Usagef("ipamd: %s=true: %s is not built; remove it", n.name, n.what)
 		}
 	}
@@ -149,7 +152,7 @@ func ipamdSettings(lookup func(name string) (string, bool)) (s settingsOfIPAMD, 
 func (s settingsOfIPAMD) shown(enisMax int) map[string]any {
 	return map[string]any{
 		"WARM_ENI_TARGET": s.targets.WarmENI, "WARM_IP_TARGET": s.targets.WarmIP, "MINIMUM_IP_TARGET": s.targets.MinimumIP, "WARM_PREFIX_TARGET": s.targets.WarmPrefix,
-		"MAX_ENI": enisMax, "ENABLE_PREFIX_DELEGATION": s.delegation, "IP_COOLDOWN_PERIOD": int(s.cooling / time.Second),
+		"MAX_ENI": enisMax, "ENABLE_PREFIX_DELEGATION": s.delegation, "ENABLE_SUBNET_DISCOVERY": s.discovery, "IP_COOLDOWN_PERIOD": int(s.cooling / time.Second),
 		"AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": false, "ENABLE_POD_ENI": false, "ENABLE_IPv6": false,
 	}
 }
@@ -171,7 +174,7 @@ func (f *ipamdFlags) run(ctx context.Context, s settingsOfIPAMD, log *slog.Logge
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	var d *ipamd.Daemon
-	cloud, err := aws.Connect(ctx, aws.Config{SetUp: f.setUpENI(log), Log: log,
+	cloud, err := aws.Connect(ctx, aws.Config{SubnetDiscovery: s.discovery, SetUp: f.setUpENI(log), Log: log,
 		Requested: func(name string, took time.Duration, err error) {
 			if d != nil { // before there is one, limits are asked for
 				d.Metrics().Requested(name, took, err)

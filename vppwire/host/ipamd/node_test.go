@@ -32,9 +32,11 @@ type node struct {
 	host   *ec2.Host
 	subnet *ec2.Subnet
 	sizing datastore.Sizing
-	file   string
-	fs     datastore.FS
-	log    bytes.Buffer
+	// discovery has new interfaces in tagged subnets.
+	discovery bool
+	file      string
+	fs        datastore.FS
+	log       bytes.Buffer
 	*ipamd.Daemon
 }
 
@@ -69,7 +71,7 @@ func (n *node) start(for_ time.Duration) {
 	n.Helper()
 	log := slog.New(slog.NewTextHandler(&n.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var figures *ipamd.Metrics
-	cloud, err := aws.Connect(n.Context(), aws.Config{Log: log, Sleep: func(_ context.Context, d time.Duration) { n.clock = n.clock.Add(d) },
+	cloud, err := aws.Connect(n.Context(), aws.Config{Log: log, SubnetDiscovery: n.discovery, Sleep: func(_ context.Context, d time.Duration) { n.clock = n.clock.Add(d) },
 		Requested: func(name string, took time.Duration, err error) { figures.Requested(name, took, err) }})
 	if err != nil {
 		n.Fatal(err)

@@ -19,7 +19,7 @@ import (
 // createTries is how often an interface is asked for of which no answer comes.
 const createTries = 3
 
-// Codes after which a request is made again here.
+// Codes after which another request is made here.
 const (
 	// codeUnknownENI of an interface that was made just now: not all of EC2 knows of it yet.
 	codeUnknownENI = "InvalidNetworkInterfaceID.NotFound"
@@ -27,6 +27,9 @@ const (
 	codeInUse      = "InvalidParameterValue"
 	codeInUseToo   = "InvalidNetworkInterface.InUse"
 	codeNoAttached = "InvalidAttachmentID.NotFound"
+	// What a subnet without room is refused with: another one may have some.
+	codeSubnetFull = "InsufficientFreeAddressesInSubnet"
+	codeNoBlock    = "InsufficientCidrBlocks"
 )
 
 // Do performs a call, within less time than a Manager waits. The error of a call of which parts were done has no code.
@@ -100,7 +103,7 @@ func (c *Client) unassign(ctx context.Context, call datastore.Call) error {
 	return err
 }
 
-// create makes an interface in the primary one's subnet and attaches it. One that cannot be attached is deleted again.
+// create makes an interface in the best subnet that has room and attaches it. One that cannot be attached is deleted again.
 func (c *Client) create(ctx context.Context, call datastore.Call) ([]datastore.AttachedENI, error) {
 	present, err := c.attached(ctx)
 	if err != nil {
@@ -115,20 +118,12 @@ func (c *Client) create(ctx context.Context, call datastore.Call) ([]datastore.A
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
 		spec.Tags = append(spec.Tags, types.Tag{Key: aws.String(k), Value: aws.String(tags[k])})
 	}
-	in := &ec2.CreateNetworkInterfaceInput{SubnetId: &c.instance.Subnet, Groups: c.instance.Groups, Description: aws.String("aws-K8S-" + c.instance.ID),
-		TagSpecifications: []types.TagSpecification{spec}, ClientToken: aws.String(rand.Text())}
+	in := &ec2.CreateNetworkInterfaceInput{Groups: c.instance.Groups, Description: aws.String("aws-K8S-" + c.instance.ID), TagSpecifications: []types.TagSpecification{spec}}
 	in.SecondaryPrivateIpAddressCount, in.Ipv4PrefixCount = counts(call)
-	out, err := request(ctx, c, "CreateNetworkInterface", c.ec2.createNetworkInterface, in)
-	for tries := 1; codeOf(err) == "" && err != nil && tries < createTries; tries++ {
-		out, err = request(ctx, c, "CreateNetworkInterface", c.ec2.createNetworkInterface, in) // with its token it is made once
-	}
+	made, err := c.make(ctx, in)
 	if err != nil {
-		if codeOf(err) == "" {
-			c.sweeps = sweepLooks
-		}
 		return nil, err
 	}
-	made := out.NetworkInterface
 	device := freeDevice(present)
 	attachment, err := c.attach(ctx, *made.NetworkInterfaceId, device)
 	if err != nil {
@@ -147,6 +142,30 @@ func (c *Client) create(ctx context.Context, call datastore.Call) ([]datastore.A
 	e, err := attachedENI(made)
 	e.Device = device
 	return []datastore.AttachedENI{e}, err
+}
+
+// make makes an interface of no instance, in the first subnet that has room for it.
+func (c *Client) make(ctx context.Context, in *ec2.CreateNetworkInterfaceInput) (*types.NetworkInterface, error) {
+	var full error
+	for _, subnet := range c.subnets(ctx) {
+		in.SubnetId, in.ClientToken = aws.String(subnet), aws.String(rand.Text())
+		out, err := request(ctx, c, "CreateNetworkInterface", c.ec2.createNetworkInterface, in)
+		for tries := 1; codeOf(err) == "" && err != nil && tries < createTries; tries++ {
+			out, err = request(ctx, c, "CreateNetworkInterface", c.ec2.createNetworkInterface, in) // with its token it is made once
+		}
+		switch code := codeOf(err); {
+		case err == nil:
+			return out.NetworkInterface, nil
+		case code == codeSubnetFull || code == codeNoBlock:
+			full = err
+		default:
+			if code == "" {
+				c.sweeps = sweepLooks
+			}
+			return nil, err
+		}
+	}
+	return nil, full
 }
 
 // freeDevice is the lowest device number of no interface.

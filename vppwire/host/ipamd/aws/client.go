@@ -34,7 +34,7 @@ var ErrNoMetadata = errors.New("the instance metadata service does not answer")
 
 // Instance is what a node's instance is, as its metadata say.
 type Instance struct {
-	ID, Type, Region, Zone, Subnet string
+	ID, Type, Region, Zone, VPC, Subnet string
 	// MAC is the primary interface's.
 	MAC    string
 	Groups []string
@@ -46,6 +46,9 @@ type Config struct {
 	SetUp func(ctx context.Context, eni string) error
 	// Tags are given to new interfaces, beside those by which they are known.
 	Tags map[string]string
+	// SubnetDiscovery puts new interfaces into subnets that are tagged for them: see SubnetTag. Without it they are in the
+	// primary interface's.
+	SubnetDiscovery bool
 	// Requested, where set, is told of each request to EC2: its name, how long it took, and why it failed.
 	Requested func(name string, took time.Duration, err error)
 	// Sleep waits between two requests; nil: as long as it takes.
@@ -83,7 +86,7 @@ func Connect(ctx context.Context, cfg Config) (*Client, error) {
 	}
 	c := &Client{cfg: cfg, sweeps: sweepLooks, imds: imds.NewFromConfig(sdk, func(o *imds.Options) { o.EnableFallback = aws.FalseTernary })}
 	if err := c.identify(ctx); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoMetadata, err)
+		return nil, fmt.Errorf("%w: %s", ErrNoMetadata, cause(err))
 	}
 	if sdk.Region == "" {
 		sdk.Region = c.instance.Region
@@ -117,6 +120,9 @@ func (c *Client) identify(ctx context.Context) error {
 		return err
 	}
 	if i.Subnet, err = c.metadata(ctx, interfacePath(i.MAC, "subnet-id")); err != nil {
+		return err
+	}
+	if i.VPC, err = c.metadata(ctx, interfacePath(i.MAC, "vpc-id")); err != nil {
 		return err
 	}
 	groups, err := c.metadataLines(ctx, interfacePath(i.MAC, "security-group-ids"))
@@ -161,7 +167,18 @@ func understood(name string, err error) error {
 	if errors.As(err, &coded) && !unknownCodes[coded.ErrorCode()] {
 		return &refusal{name, coded.ErrorCode(), coded.ErrorMessage()}
 	}
-	return fmt.Errorf("%s: %s", name, err.Error()) // without its chain, in which a server's failure has a code
+	return fmt.Errorf("%s: %s", name, cause(err)) // without its chain, in which a server's failure has a code
+}
+
+// cause is what an error of the SDK says behind the names of its layers.
+func cause(err error) string {
+	if sent := (*smithyhttp.RequestSendError)(nil); errors.As(err, &sent) {
+		return sent.Err.Error()
+	}
+	if op := (*smithy.OperationError)(nil); errors.As(err, &op) {
+		return op.Err.Error()
+	}
+	return err.Error()
 }
 
 // codeOf is the code of a refusal, "" for any other error.
@@ -179,7 +196,7 @@ func (c *Client) metadata(ctx context.Context, path string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("metadata %s: %w", path, err)
+		return "", fmt.Errorf("metadata %s: %s", path, cause(err))
 	}
 	text, err := io.ReadAll(io.LimitReader(out.Content, 1<<20))
 	return string(text), errors.Join(err, out.Content.Close())
