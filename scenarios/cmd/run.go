@@ -39,6 +39,8 @@ type runFlags struct {
 	events  string
 	most    int
 	first   bool
+	labels  []string
+	list    bool
 	format  cli.Format
 	jobs    int
 	shrink  time.Duration
@@ -49,19 +51,21 @@ type runFlags struct {
 func runCommand(c Config) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run FILE… | --catalog",
+		Use:   "run FILE… | --catalog | --label LABEL",
 		Short: "Run scenarios and judge them",
-		Long: `Run scenarios and print a verdict line for each. FILE is a scenario file or the name of a scenario of the catalogue.
+		Long: `Run scenarios and print a verdict line for each. FILE is a scenario file, the name of a scenario of the catalogue,
+or a pattern of such names. --label takes those of them, or of the catalogue, that have a label.
 Without --seed a scenario runs with as many seeds as it asks for, from 1 on. A failing run prints its causes, the smallest
 scenario that fails the same way, and the command that shows it again.`,
 		Example: `  vppdrill run --catalog --out out
   vppdrill run my-scenario.yaml --seed 7 --events all --out out
+  vppdrill run 'node-*' --label churn --list
   vppdrill run --catalog --verify
   vppdrill run my-scenario.yaml --passed passed.zip
   vppdrill run node-joins --world netns
   vppdrill run my-scenario.yaml --world netns --cni 10-mynet.conflist --cni-path /opt/cni/bin`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if f.catalog == (len(args) > 0) {
+			if f.catalog == (len(args) > 0) && (f.catalog || len(f.labels) == 0) {
 				return cli.Usagef("run wants scenario files or --catalog; see vppdrill run --help")
 			}
 			return nil
@@ -74,6 +78,8 @@ scenario that fails the same way, and the command that shows it again.`,
 	cmd.ValidArgsFunction = c.completeScenarios
 	flags := cmd.Flags()
 	flags.BoolVar(&f.catalog, "catalog", false, "run every scenario of the catalogue")
+	flags.StringSliceVar(&f.labels, "label", nil, "run only scenarios with this label, or one of several")
+	flags.BoolVar(&f.list, "list", false, "print names, labels and goals, and run nothing")
 	flags.StringVar(&f.world, "world", "sim", "where to run: sim, netns, container or kind")
 	flags.Uint64Var(&f.seed, "seed", 1, "run this seed only")
 	flags.DurationVar(&f.shrink, "shrink", 20*time.Second, "time for making failures smaller; 0: none")
@@ -148,9 +154,12 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 	if err := f.check(); err != nil {
 		return err
 	}
-	list, err := c.load(f.catalog, files)
+	list, err := c.choose(f, files)
 	if err != nil {
 		return err
+	}
+	if f.list {
+		return tellScenarios(cmd.OutOrStdout(), list)
 	}
 	var run RunFunc
 	if f.cni.conf != "" {
