@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
 // FreeAddress is the first address that the node could give a pod, worked out from its blocks and leases. With two
@@ -73,7 +72,7 @@ func (n *NodeState) freeOf(some func(netip.Prefix) bool, large bool) (netip.Addr
 		if !n.gives(b) || !some(b.Prefix) {
 			continue
 		}
-		if space.Count(b.Prefix) > 1<<16 {
+		if b.Prefix.Addr().BitLen()-b.Prefix.Bits() > 16 {
 			if large {
 				return b.Prefix.Addr(), true
 			}
