@@ -55,7 +55,7 @@ var badLines = []string{
 	"agent --config /dev/zero", "describe actions explode", "describe laws no-such-law", "describe faults gravity", "describe settings config.ipm", "init calm.yaml", "init . extra", "init taken", "lab nonsense", "lab up nosuch.yaml --world netns",
 	"completion klingon", "run calm.yaml --sed 7",
 	"audit", "audit nosuch", "audit --nope", "audit /dev/null", "audit /dev/zero", "conformance x", "controller --type nonsense", "controller", "experiment collide nosuch", "doctor x",
-	"audit calm.yaml", "audit calm.yaml calm.yaml", "experiment", "experiment nosuch.yaml", "experiment bad.capsule", "experiment /dev/zero", "experiment calm.yaml --seeds 0", "experiment calm.yaml --jobs 0",
+	"audit calm.yaml", "audit calm.yaml calm.yaml", "ipamd extra", "ipamd --log-level loud", "ipamd --pods calm.yaml", "experiment", "experiment nosuch.yaml", "experiment bad.capsule", "experiment /dev/zero", "experiment calm.yaml --seeds 0", "experiment calm.yaml --jobs 0",
 	"experiment calm.yaml calm.yaml", "experiment calm.yaml --out calm.yaml", "experiment collide --nope", "experiment collide --n 1", "experiment collide mac-32 --p 2", "experiment collide mac-32 --trials 0", "experiment collide mac-32 --held 0", "experiment collide mac-32 --window 0s",
 }
 

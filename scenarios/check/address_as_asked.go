@@ -13,6 +13,7 @@ const addressAsAskedName = "address-as-asked"
 func addressAsAsked() fact.Law {
 	return fact.Law{
 		Name: addressAsAskedName,
+		Rule: "A pod that asks for an address gets that one or a refusal, never another one.",
 		Why: "Firewalls, licences and peers know the address that a pod asks for: with another one it runs, and nobody " +
 			"reaches what it was made for.",
 		When:  fact.Always,
