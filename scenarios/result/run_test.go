@@ -164,7 +164,7 @@ func TestRunOrder(t *testing.T) {
 	}
 	laws := []result.LawResult{
 		{Name: "no-delete", Why: "w1", Status: result.HeldStatus}, {Name: "early", Why: "w2", Status: result.HeldStatus, Checks: 2, Occasions: 2},
-		{Name: "settles", Why: r.Laws[2].Why, Status: result.HeldStatus, Checks: 2, Occasions: 2},
+		{Name: "settles", Rule: r.Laws[2].Rule, Why: r.Laws[2].Why, Status: result.HeldStatus, Checks: 2, Occasions: 2},
 	}
 	if diff := cmp.Diff(laws, r.Laws); diff != "" {
 		t.Error(diff)

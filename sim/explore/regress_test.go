@@ -53,7 +53,7 @@ func TestOldCapsules(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, notes, err := explore.Explorer{Version: "now"}.Regress(t.Context(), capsule, sim.Options{Laws: check.All()})
-		if err != nil || r.Verdict != result.Pass || !strings.Contains(strings.Join(notes, "\n"), "it broke "+e.Law+" and does not any more") {
+		if err != nil || r.Verdict != result.Pass || !strings.Contains(strings.Join(notes, "\n"), "fixed: law "+e.Law+" no longer breaks") {
 			t.Errorf("%s: %s %s, %q, %v", e.Name, r.Verdict, r.Error, notes, err)
 		}
 		r, _, err = planted(e).Regress(t.Context(), capsule, sim.Options{Laws: laws})

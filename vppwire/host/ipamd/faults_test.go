@@ -81,7 +81,7 @@ func TestDaemonOutlivesHangingMetadata(t *testing.T) {
 	n.double.Play(endpoint.Fault{Action: endpoint.Metadata, Times: 1, Hangs: true})
 	ctx, cancel := context.WithCancel(n.Context())
 	cancel() // the end of a request's time comes at once
-	n.Turn(ctx, &n.clock, n.clock.Add(2*time.Minute))
+	n.Turn(ctx, &n.clock, n.clock.Now().Add(2*time.Minute))
 	pods := map[string]netip.Addr{"web": n.pod("web")}
 	n.run(time.Hour)
 	n.whole(pods)

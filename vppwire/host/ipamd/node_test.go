@@ -27,7 +27,7 @@ const accessKey, secretKey = "AKIATESTSOFIPAMD", "secret-of-tests-of-ipamd"
 // node is an instance of a double of EC2 with a daemon, whose clock is the test's. The daemon asks the double by AWS' own SDK.
 type node struct {
 	*testing.T
-	clock  time.Time
+	clock  ipamd.Clock
 	double *endpoint.Server
 	host   *ec2.Host
 	subnet *ec2.Subnet
@@ -42,17 +42,18 @@ type node struct {
 
 // newNode is an m5.large, 3 interfaces of 9 addresses for pods, in a subnet. Start starts its daemon.
 func newNode(t *testing.T, subnet string, cfg ec2.RegionConfig) *node {
-	n := &node{T: t, clock: time.Unix(1700000000, 0).UTC(), file: filepath.Join(t.TempDir(), "ipam.json"), fs: ipamd.Disk{}}
+	n := &node{T: t, file: filepath.Join(t.TempDir(), "ipam.json"), fs: ipamd.Disk{}}
+	n.clock.Set(time.Unix(1700000000, 0).UTC())
 	limits := datastore.Limits{ENIs: 3, IPv4PerENI: 10}
 	n.sizing = datastore.Sizing{Targets: datastore.DefaultTargets(), ENIsMax: limits.ENIs, UnitsPerENI: limits.IPv4PerENI - 1}
 	region := ec2.NewRegion(cfg)
 	n.subnet = ec2.NewSubnet(netip.MustParsePrefix(subnet))
 	region.AddSubnet(ec2.Place{ID: "subnet-1", Zone: "eu-central-1a", Subnet: n.subnet})
 	var err error
-	if n.host, err = region.Launch(n.clock, "m5.large", "subnet-1", ec2.Limits(limits)); err != nil {
+	if n.host, err = region.Launch(n.clock.Now(), "m5.large", "subnet-1", ec2.Limits(limits)); err != nil {
 		t.Fatal(err)
 	}
-	n.double = endpoint.New(endpoint.Config{Region: region, Name: "eu-central-1", AccessKey: accessKey, SecretKey: secretKey, Now: func() time.Time { return n.clock },
+	n.double = endpoint.New(endpoint.Config{Region: region, Name: "eu-central-1", AccessKey: accessKey, SecretKey: secretKey, Now: n.clock.Now,
 		Types: func(string) (ec2.Limits, bool) { return ec2.Limits(limits), true }})
 	api, metadata := httptest.NewServer(n.double.API()), httptest.NewServer(n.double.Metadata(n.host.ID))
 	t.Cleanup(api.Close)
@@ -71,17 +72,17 @@ func (n *node) start(for_ time.Duration) {
 	n.Helper()
 	log := slog.New(slog.NewTextHandler(&n.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var figures *ipamd.Metrics
-	cloud, err := aws.Connect(n.Context(), aws.Config{Log: log, SubnetDiscovery: n.discovery, Sleep: func(_ context.Context, d time.Duration) { n.clock = n.clock.Add(d) },
+	cloud, err := aws.Connect(n.Context(), aws.Config{Log: log, SubnetDiscovery: n.discovery, Sleep: func(_ context.Context, d time.Duration) { n.clock.Set(n.clock.Now().Add(d)) },
 		Requested: func(name string, took time.Duration, err error) { figures.Requested(name, took, err) }})
 	if err != nil {
 		n.Fatal(err)
 	}
-	n.Daemon = ipamd.New(ipamd.Config{Cloud: cloud, Sizing: n.sizing, Checkpoint: datastore.NewJSONFile(n.fs, n.file), Log: log, Now: func() time.Time { return n.clock }})
+	n.Daemon = ipamd.New(ipamd.Config{Cloud: cloud, Sizing: n.sizing, Checkpoint: datastore.NewJSONFile(n.fs, n.file), Log: log, Now: n.clock.Now})
 	figures = n.Metrics()
 	n.run(for_)
 }
 
-func (n *node) run(for_ time.Duration) { n.Turn(n.Context(), &n.clock, n.clock.Add(for_)) }
+func (n *node) run(for_ time.Duration) { n.Turn(n.Context(), &n.clock, n.clock.Now().Add(for_)) }
 
 func key(pod string) datastore.IPAMKey {
 	return datastore.IPAMKey{NetworkName: "net", ContainerID: pod, IfName: "eth0"}
