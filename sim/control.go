@@ -194,23 +194,16 @@ func (w *World) starvedDespiteFree() string {
 	return ""
 }
 
-// freeForWanted reports whether a pod that asks for addresses could have them.
-func (m *machine) freeForWanted(p *cluster.Pod) bool {
-	if len(p.Wanted) == 0 {
-		return false
-	}
-	n := m.state()
-	return n.Grants(p.Wanted)
-}
-
 // freeForStarved reports whether there is a free address for a pod that waits: one of its pool where there are several,
 // the one that it asks for where it does.
 func (m *machine) freeForStarved(k *cluster.Kubelet) bool {
 	now, waiting := m.proc.ownNow(), k.StarvedPods()
-	if slices.ContainsFunc(waiting, m.freeForWanted) {
-		return true
+	if wishes := waitingFor(k); len(wishes) > 0 {
+		if n := m.state(); slices.ContainsFunc(wishes, n.Grants) {
+			return true
+		}
+		waiting = slices.DeleteFunc(waiting, func(p *cluster.Pod) bool { return len(p.Wanted) > 0 })
 	}
-	waiting = slices.DeleteFunc(waiting, func(p *cluster.Pod) bool { return len(p.Wanted) > 0 })
 	if len(waiting) == 0 {
 		return false
 	}

@@ -80,7 +80,7 @@ func TestEvidenceIsTold(t *testing.T) {
 	told := map[fact.Evidence]bool{fact.RangeCounts: true, fact.FreeBlocks: true, fact.BlockedBlocks: true, fact.WaitingPods: true, fact.FullNodes: true, fact.Leftovers: true,
 		fact.Disks: true, fact.RefusedCalls: true, fact.Patience: true, fact.HeldIDs: true}
 	note := func(e fact.Evidence) { told[e] = true }
-	for _, name := range []string{"released-addresses-rest", "external-range-changes", "nodeipam-ranges", "nodeipam-exhaustion", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "disk-refuses", "cilium-crd", "hooks-outlive-the-agent", "cooling-too-short", "agent-restarts", "nodeipam-pods-ask"} {
+	for _, name := range []string{"released-addresses-rest", "external-range-changes", "nodeipam-ranges", "nodeipam-exhaustion", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "disk-refuses", "cilium-crd", "hooks-outlive-the-agent", "cooling-too-short", "nodeipam-pods-ask", "agent-restarts"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func TestEvidenceIsTold(t *testing.T) {
 			}
 		}})
 		for _, e := range w.Evidence() {
-			if !told[e] && name == "agent-restarts" && e != fact.WantedAddresses { // which pods of few scenarios carry
+			if !told[e] && name == "agent-restarts" {
 				t.Errorf("nobody tells %s", e)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
 	"net/netip"
@@ -90,11 +89,8 @@ func serveEC2(cmd *cobra.Command, f ec2Flags) error {
 		Types: func(name string) (ec2.Limits, bool) { l, ok := datastore.LimitsOf(name); return ec2.Limits(l), ok }})
 	listen := func(flag, where string, h http.Handler) (string, func() error, error) {
 		l, err := net.Listen("tcp", where)
-		switch {
-		case errors.Is(err, fs.ErrPermission):
-			return "", nil, cli.CannotRun(fmt.Errorf("lab ec2: --%s %s: %w", flag, where, err))
-		case err != nil:
-			return "", nil, cli.Usagef("lab ec2: --%s: %s", flag, cli.FirstLine(err.Error()))
+		if err != nil {
+			return "", nil, cannotListen("lab ec2: --"+flag, where, err)
 		}
 		server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, BaseContext: func(net.Listener) context.Context { return cmd.Context() }}
 		go func() { _ = server.Serve(l) }() // it ends when the server is closed

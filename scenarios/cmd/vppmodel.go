@@ -63,11 +63,8 @@ func serveModel(cmd *cobra.Command, f modelFlags) error {
 	}
 	s, err := socket.Listen(socket.Config{Path: f.socket, VPP: vppmodel.New(model),
 		Log: func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), "vppdrill: lab model: "+line) }})
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return cli.CannotRun(fmt.Errorf("lab model: --socket %s: %w", f.socket, err))
-	case err != nil:
-		return cli.Usagef("lab model: --socket: %s", cli.FirstLine(err.Error()))
+	if err != nil {
+		return cannotListen("lab model: --socket", f.socket, err)
 	}
 	if f.format == cli.JSON {
 		err = json.NewEncoder(cmd.OutOrStdout()).Encode(struct {
@@ -83,4 +80,12 @@ func serveModel(cmd *cobra.Command, f modelFlags) error {
 		<-cmd.Context().Done()
 	}
 	return errors.Join(err, s.Close())
+}
+
+// cannotListen says why a command's flag names no address to listen at: it is not allowed here, or is none.
+func cannotListen(flag, where string, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return cli.CannotRun(fmt.Errorf("%s %s: %w", flag, where, err))
+	}
+	return cli.Usagef("%s: %s", flag, cli.FirstLine(err.Error()))
 }

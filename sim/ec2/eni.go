@@ -42,20 +42,28 @@ func (e *ENI) give(limit, units int, prefixes bool) error {
 	if prefixes {
 		take, code = e.subnet.block, CodeNoBlock
 	}
-	var got []netip.Prefix
-	for range units {
-		p, ok := take()
-		if !ok {
-			for _, q := range got {
-				e.subnet.release(q)
-			}
-			return &APIError{code, e.subnet.prefix.String()}
-		}
-		got = append(got, p)
+	got, ok := takeAll(units, take, e.subnet.release)
+	if !ok {
+		return &APIError{code, e.subnet.prefix.String()}
 	}
 	e.Units = append(e.Units, got...)
 	slices.SortFunc(e.Units, netip.Prefix.Compare)
 	return nil
+}
+
+// takeAll takes that many of a subnet's, or none.
+func takeAll(n int, take func() (netip.Prefix, bool), release func(netip.Prefix)) (got []netip.Prefix, ok bool) {
+	for range n {
+		p, ok := take()
+		if !ok {
+			for _, q := range got {
+				release(q)
+			}
+			return nil, false
+		}
+		got = append(got, p)
+	}
+	return got, true
 }
 
 // takeBack gives units back to the subnet, or nothing at all.

@@ -179,15 +179,9 @@ func (r *Region) AssignPrefixes6(now time.Time, eni string, n int) (got []netip.
 		if len(e.Prefixes6)+n > limit-1 {
 			return &APIError{CodeTooManyIPs, fmt.Sprintf("%d on %s", limit-1, e.ID)}
 		}
-		for range n {
-			p, ok := e.subnet.block6()
-			if !ok {
-				for _, q := range got {
-					e.subnet.release6(q)
-				}
-				return &APIError{CodeNoBlock, "no /80 is left, or the subnet has no IPv6 range"}
-			}
-			got = append(got, p)
+		var ok bool
+		if got, ok = takeAll(n, e.subnet.block6, e.subnet.release6); !ok {
+			return &APIError{CodeNoBlock, "no /80 is left, or the subnet has no IPv6 range"}
 		}
 		e.Prefixes6 = append(e.Prefixes6, got...)
 		slices.SortFunc(e.Prefixes6, netip.Prefix.Compare)

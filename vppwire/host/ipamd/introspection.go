@@ -1,12 +1,13 @@
 package ipamd
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 )
 
 // IntrospectionAddress is where upstream's ipamd shows itself.
@@ -32,16 +33,17 @@ func (d *Daemon) Introspection() http.Handler {
 	// The host's network is not this daemon's affair, so none of those settings has a meaning here.
 	show(paths[2], func() any { return struct{}{} })
 	show(paths[3], func() any { return d.cfg.Settings })
-	mux.Handle("GET /metrics", promhttp.HandlerFor(d.metrics.Registry, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !d.Ready() {
-			http.Error(w, "not ready: "+d.Trouble(), http.StatusServiceUnavailable)
-			return
-		}
-		_, _ = w.Write([]byte("ok\n")) // who went away does not miss it
-	})
+	mux.Handle("GET /metrics", rest.Figures(d.metrics.Registry))
+	mux.Handle("/", rest.Probes(func(context.Context) (string, error) { return "", nil }, d.ready))
 	return mux
+}
+
+// ready is whether pods are served, for probes.
+func (d *Daemon) ready(context.Context) (string, error) {
+	if !d.Ready() {
+		return "", errors.New("not ready: " + d.Trouble())
+	}
+	return "", nil
 }
 
 // answer writes JSON.

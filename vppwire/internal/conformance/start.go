@@ -36,6 +36,19 @@ const (
 // listens is what agnhost's log has once it listens (netexec.go, startServer).
 const listens = "HTTP server"
 
+// patienceWith is how long a reason may last before a run ends for it; false: it is none of an image.
+func patienceWith(reason string) (time.Duration, bool) {
+	switch {
+	case slices.Contains(finalReasons, reason):
+		return 0, true
+	case slices.Contains(pullReasons, reason):
+		return pullPatience, true
+	case slices.Contains(runReasons, reason):
+		return runPatience, true
+	}
+	return 0, false
+}
+
 // images watches whether pods are not ready because of their image.
 type images struct {
 	// since is when a pod was first seen with an image as its reason, running when it was first seen running and not
@@ -50,16 +63,7 @@ func (r *run) unfit(ctx context.Context, waiting []*v1.Pod) error {
 	now := time.Now()
 	for _, p := range waiting {
 		reason, message := blocked(p)
-		patience := time.Duration(-1)
-		switch {
-		case slices.Contains(finalReasons, reason):
-			patience = 0
-		case slices.Contains(pullReasons, reason):
-			patience = pullPatience
-		case slices.Contains(runReasons, reason):
-			patience = runPatience
-		}
-		if patience >= 0 {
+		if patience, image := patienceWith(reason); image {
 			since, seen := r.images.since[p.Name]
 			if !seen {
 				since = now
@@ -115,8 +119,9 @@ func (r *run) late(ctx context.Context, round, all int, waiting []*v1.Pod) (err 
 	for _, p := range waiting {
 		reason, message := blocked(p)
 		where := p.Name + " on " + p.Spec.NodeName
+		_, image := patienceWith(reason)
 		switch {
-		case slices.Contains(slices.Concat(finalReasons, pullReasons, runReasons), reason):
+		case image:
 			r.Occasions[LawStart]-- // it is no occasion
 			if err == nil {
 				err = imageError(p, reason+message)

@@ -40,6 +40,15 @@ func apiOf(c *ec2.Client) api {
 	}
 }
 
+// pages makes a request for each page of a listing, from the token of the page before, nil for the first.
+func pages(page func(token *string) (next *string, err error)) error {
+	for token, err := page(nil); ; token, err = page(token) {
+		if err != nil || token == nil || *token == "" {
+			return err
+		}
+	}
+}
+
 // request is one request to EC2, within its time, counted.
 func request[In, Out any](ctx context.Context, c *Client, name string, do operation[In, Out], in *In) (*Out, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)

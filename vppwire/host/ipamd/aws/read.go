@@ -95,17 +95,18 @@ func units(addresses, prefixes []string) (list []netip.Prefix, err error) {
 
 // interfaces lists the interfaces that pass filters, from all pages.
 func (c *Client) interfaces(ctx context.Context, filters ...types.Filter) (list []types.NetworkInterface, err error) {
-	in := &ec2.DescribeNetworkInterfacesInput{Filters: filters}
-	for {
-		out, err := request(ctx, c, "DescribeNetworkInterfaces", c.ec2.describeNetworkInterfaces, in)
+	err = pages(func(token *string) (*string, error) {
+		out, err := request(ctx, c, "DescribeNetworkInterfaces", c.ec2.describeNetworkInterfaces, &ec2.DescribeNetworkInterfacesInput{Filters: filters, NextToken: token})
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, out.NetworkInterfaces...)
-		if in.NextToken = out.NextToken; aws.ToString(in.NextToken) == "" {
-			return list, nil
-		}
+		return out.NextToken, nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	return list, nil
 }
 
 func filter(name string, values ...string) types.Filter {

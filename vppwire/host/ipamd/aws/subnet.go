@@ -20,18 +20,19 @@ func (c *Client) subnets(ctx context.Context) []string {
 	if !c.cfg.SubnetDiscovery {
 		return own
 	}
-	in := &ec2.DescribeSubnetsInput{Filters: []types.Filter{filter("vpc-id", c.instance.VPC), filter("availability-zone", c.instance.Zone)}}
+	here := []types.Filter{filter("vpc-id", c.instance.VPC), filter("availability-zone", c.instance.Zone)}
 	var found []types.Subnet
-	for {
-		out, err := request(ctx, c, "DescribeSubnets", c.ec2.describeSubnets, in)
+	err := pages(func(token *string) (*string, error) {
+		out, err := request(ctx, c, "DescribeSubnets", c.ec2.describeSubnets, &ec2.DescribeSubnetsInput{Filters: here, NextToken: token})
 		if err != nil {
-			c.cfg.Log.Warn("subnets cannot be discovered; the primary interface's is used", "error", err)
-			return own
+			return nil, err
 		}
 		found = append(found, out.Subnets...)
-		if in.NextToken = out.NextToken; aws.ToString(in.NextToken) == "" {
-			break
-		}
+		return out.NextToken, nil
+	})
+	if err != nil {
+		c.cfg.Log.Warn("subnets cannot be discovered; the primary interface's is used", "error", err)
+		return own
 	}
 	found = slices.DeleteFunc(found, func(s types.Subnet) bool {
 		for _, t := range s.Tags {
