@@ -28,7 +28,7 @@ test: ## vet and run all tests; the last lines name what was skipped and why
 	@$(GO) build -o bin/testtally ./reports/repo/testtally
 	@{ $(GO) test -json ./...; $(GO) test -C reports/mutation -json ./...; } | bin/testtally
 
-check: ## formatting, vet, staticcheck, golangci-lint where installed, the repository's rules, nothing unreachable; scenarios that no real VPP has run are named
+check: ## formatting, vet, staticcheck, golangci-lint where installed, the repository's rules, nothing unreachable, and that macOS and Windows can compile it; scenarios that no real VPP has run are named
 	@bad=$$(gofmt -l $$(find . -name '*.go' -not -path './bin/*')); \
 	if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...

@@ -24,10 +24,7 @@ import (
 	"time"
 
 	ipamcmd "github.com/vppdrill/vppdrill/ipam/cmd"
-	"github.com/vppdrill/vppdrill/lab"
 	labcmd "github.com/vppdrill/vppdrill/lab/cmd"
-	"github.com/vppdrill/vppdrill/lab/container"
-	"github.com/vppdrill/vppdrill/lab/netns"
 	"github.com/vppdrill/vppdrill/reports"
 	experimentpage "github.com/vppdrill/vppdrill/reports/experiment"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -81,15 +78,11 @@ func run() int {
 
 // config puts together what this build has.
 func config() cmd.Config {
-	return cmd.Config{
-		Version: cmd.Version(),
-		Worlds:  map[string]cmd.RunFunc{"sim": simulate, "netns": inLab(netns.Backend{}), "container": inLab(container.Backend{}), "kind": inCluster},
-		Checks: map[string]func(context.Context) error{
-			"netns":     func(ctx context.Context) error { return labcmd.Check(ctx, netns.Backend{}) },
-			"container": func(ctx context.Context) error { return labcmd.Check(ctx, container.Backend{}) },
-			"kind":      labcmd.KindCheck,
-		},
-		Adapts:        map[string]func(*scenarios.Scenario) (*scenarios.Scenario, string){"netns": lab.Adapted, "container": lab.Adapted, "kind": lab.Adapted},
+	c := cmd.Config{
+		Version:       cmd.Version(),
+		Worlds:        map[string]cmd.RunFunc{"sim": simulate},
+		Checks:        map[string]func(context.Context) error{},
+		Adapts:        map[string]func(*scenarios.Scenario) (*scenarios.Scenario, string){},
 		CNI:           inPlugins,
 		Catalog:       catalog.All,
 		Laws:          check.All,
@@ -103,6 +96,16 @@ func config() cmd.Config {
 		Explorer:  exploring(),
 		Elsewhere: elsewhere,
 	}
+	for _, w := range labcmd.Worlds() {
+		c.Worlds[w.Name] = func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (result.Result, error) {
+			return w.Run(ctx, s, labRun(o))
+		}
+		c.Checks[w.Name] = w.Check
+		if w.Adapt != nil {
+			c.Adapts[w.Name] = w.Adapt
+		}
+	}
+	return c
 }
 
 // elsewhere runs an experiment's shards as a Job.
@@ -359,37 +362,28 @@ func simulate(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (res
 	return museum.Run(ctx, s, options(o))
 }
 
-// inLab runs scenarios on real VPPs.
-func inLab(b lab.Backend) cmd.RunFunc {
-	return func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (result.Result, error) {
-		return labcmd.World(ctx, b, s, labRun(o))
-	}
-}
-
-// inCluster runs scenarios on Kubernetes clusters of kind.
-func inCluster(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (result.Result, error) {
-	return labcmd.KindWorld(ctx, s, labRun(o))
-}
-
 // inPlugins runs scenarios on a chain of CNI plugins.
 func inPlugins(conf, path string) (cmd.Plugins, error) {
 	p, err := labcmd.LoadCNI(conf, path)
 	if err != nil {
 		return cmd.Plugins{}, err
 	}
+	judged := func(seed uint64) labcmd.RunOptions {
+		return labcmd.RunOptions{Options: result.Options{Seed: seed}, Laws: check.All()}
+	}
 	return cmd.Plugins{
 		Run: func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (result.Result, error) {
 			return p.Run(ctx, s, labRun(o))
 		},
-		Kinds: labcmd.CNIKinds(),
+		Kinds: p.Kinds,
 		Smallest: func(ctx context.Context, s *scenarios.Scenario, seed uint64, failure *result.Failure) *scenarios.Scenario {
-			return p.Smallest(ctx, s, lab.RunOptions{Options: result.Options{Seed: seed}, Laws: check.All()}, failure)
+			return p.Smallest(ctx, s, judged(seed), failure)
 		},
 		Points: func(ctx context.Context, s *scenarios.Scenario, seed uint64, kinds []string, node string) ([]cmd.Point, error) {
-			found, err := p.Points(ctx, s, lab.RunOptions{Options: result.Options{Seed: seed}, Laws: check.All()}, kinds, node)
+			found, err := p.Points(ctx, s, judged(seed), kinds, node)
 			var list []cmd.Point
 			for _, x := range found {
-				list = append(list, cmd.Point{Kind: x.Kind(), Name: x.String(), Scenario: func() *scenarios.Scenario { return x.Scenario(s) }})
+				list = append(list, cmd.Point{Kind: x.Kind, Name: x.Name, Scenario: func() *scenarios.Scenario { return x.Scenario(s) }})
 			}
 			return list, err
 		},
@@ -397,8 +391,8 @@ func inPlugins(conf, path string) (cmd.Plugins, error) {
 }
 
 // labRun is a command's wishes in the labs' terms.
-func labRun(o cmd.RunOptions) lab.RunOptions {
-	return lab.RunOptions{Options: result.Options{Seed: o.Seed, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay, Story: o.Story}, Laws: o.Laws, Events: o.Events}
+func labRun(o cmd.RunOptions) labcmd.RunOptions {
+	return labcmd.RunOptions{Options: result.Options{Seed: o.Seed, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay, Story: o.Story}, Laws: o.Laws, Events: o.Events}
 }
 
 // formats are package reports as the commands see it.

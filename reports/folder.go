@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sys/unix"
 )
 
 // Names of the files in a report's folder. Beside them lie capsules and smallest scenarios, named after the laws that
@@ -79,15 +79,15 @@ func OpenFolder(dir string) (*Folder, error) {
 	}
 	sweepStages(parent, filepath.Base(dir))
 	stage, err := os.MkdirTemp(parent, "."+filepath.Base(dir)+stageMark+"*")
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) { // the folder may be all that is ours to write into
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) { // the folder may be all that is ours to write into
 		stage, err = os.MkdirTemp(dir, stageMark+"*")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make the report's folder: %w", err)
 	}
 	f := &Folder{dir: dir, stage: stage}
-	if f.lock, err = os.Open(stage); err == nil {
-		err = errors.Join(unix.Flock(int(f.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB), os.Chmod(stage, mode))
+	if f.lock, err = lockStage(stage); err == nil {
+		err = os.Chmod(stage, mode)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make the report's folder: %w", err), f.Drop())
@@ -99,14 +99,10 @@ func OpenFolder(dir string) (*Folder, error) {
 func sweepStages(parent, base string) {
 	left, _ := filepath.Glob(filepath.Join(parent, "."+base+stageMark+"*")) // no pattern of ours is bad
 	for _, stage := range left {
-		f, err := os.Open(stage)
-		if err != nil {
-			continue
-		}
-		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+		if f, err := lockStage(stage); err == nil && f != nil {
 			_ = os.RemoveAll(stage) // what cannot be removed is only untidy
+			_ = f.Close()           // nothing was written
 		}
-		_ = f.Close() // nothing was written
 	}
 }
 
@@ -145,7 +141,7 @@ func (f *Folder) Keep(r Report) error {
 	case err != nil:
 		return err
 	case !slices.ContainsFunc(there, func(e fs.DirEntry) bool { return !ours(e.Name()) }):
-		if unix.Renameat2(unix.AT_FDCWD, f.stage, unix.AT_FDCWD, f.dir, unix.RENAME_EXCHANGE) == nil {
+		if exchange(f.stage, f.dir) == nil {
 			return nil // Drop removes the old one
 		}
 	}

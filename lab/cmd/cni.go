@@ -1,3 +1,5 @@
+//go:build linux
+
 package cmd
 
 import (
@@ -9,32 +11,35 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// CNI is a chain of CNI plugins as the commands see it.
-type CNI struct{ chain *cniworld.Chain }
-
-// CNIKinds are the kinds of places where plugins can be killed.
-func CNIKinds() []string { return cniworld.Kinds() }
-
 // LoadCNI reads a network configuration and finds its plugins; an empty path is CNI_PATH's.
-func LoadCNI(conf, path string) (*CNI, error) {
+func LoadCNI(conf, path string) (CNI, error) {
 	if path == "" {
 		path = cniworld.DefaultPath()
 	}
 	if err := cniworld.Check(); err != nil {
-		return nil, coded(err)
+		return CNI{}, coded(err)
 	}
 	chain, err := cniworld.Load(conf, path)
 	if err != nil {
-		return nil, coded(err)
+		return CNI{}, coded(err)
 	}
-	return &CNI{chain}, nil
+	c := plugins{chain}
+	return CNI{Kinds: cniworld.Kinds(), Run: c.run, Points: c.points, Smallest: c.smallest}, nil
 }
 
-// Run runs one scenario. VPPDRILL_TIME_SCALE divides its times.
-func (c *CNI) Run(ctx context.Context, s *scenarios.Scenario, r lab.RunOptions) (result.Result, error) {
-	o := cniworld.Options{Chain: c.chain, RunOptions: byEnvironment(r)}
-	var err error
-	if o.TimeScale, err = timeScale(); err != nil {
+// plugins are a chain of them.
+type plugins struct{ chain *cniworld.Chain }
+
+// options are a run's.
+func (c plugins) options(r RunOptions) (o cniworld.Options, err error) {
+	o = cniworld.Options{Chain: c.chain, RunOptions: byEnvironment(r)}
+	o.TimeScale, err = timeScale()
+	return o, err
+}
+
+func (c plugins) run(ctx context.Context, s *scenarios.Scenario, r RunOptions) (result.Result, error) {
+	o, err := c.options(r)
+	if err != nil {
 		return result.Result{}, err
 	}
 	res, err := cniworld.Run(ctx, s, o)
@@ -44,20 +49,23 @@ func (c *CNI) Run(ctx context.Context, s *scenarios.Scenario, r lab.RunOptions) 
 	return res, coded(err)
 }
 
-// Points are the places of a scenario's run at which plugins can be killed.
-func (c *CNI) Points(ctx context.Context, s *scenarios.Scenario, r lab.RunOptions, kinds []string, node string) ([]cniworld.Point, error) {
-	scale, err := timeScale()
+func (c plugins) points(ctx context.Context, s *scenarios.Scenario, r RunOptions, kinds []string, node string) ([]Point, error) {
+	o, err := c.options(r)
 	if err != nil {
 		return nil, err
 	}
-	return cniworld.Points(ctx, s, cniworld.Options{Chain: c.chain, RunOptions: byEnvironment(r), TimeScale: scale}, kinds, node)
+	found, err := cniworld.Points(ctx, s, o, kinds, node)
+	var list []Point
+	for _, p := range found {
+		list = append(list, Point{Kind: p.Kind(), Name: p.String(), Scenario: p.Scenario})
+	}
+	return list, err
 }
 
-// Smallest leaves out of a scenario what a failure does not need.
-func (c *CNI) Smallest(ctx context.Context, s *scenarios.Scenario, r lab.RunOptions, failure *result.Failure) *scenarios.Scenario {
-	scale, err := timeScale()
+func (c plugins) smallest(ctx context.Context, s *scenarios.Scenario, r RunOptions, failure *result.Failure) *scenarios.Scenario {
+	o, err := c.options(r)
 	if err != nil {
 		return s
 	}
-	return cniworld.Smallest(ctx, s, cniworld.Options{Chain: c.chain, RunOptions: byEnvironment(r), TimeScale: scale}, failure)
+	return cniworld.Smallest(ctx, s, o, failure)
 }

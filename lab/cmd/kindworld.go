@@ -1,3 +1,5 @@
+//go:build linux
+
 package cmd
 
 import (
@@ -28,8 +30,8 @@ func runCluster() kindcluster.Options {
 	return o
 }
 
-// KindWorld runs one scenario in a kind cluster of its own. VPPDRILL_KEEP=1 leaves the cluster of a failed run up.
-func KindWorld(ctx context.Context, s *scenarios.Scenario, r lab.RunOptions) (result.Result, error) {
+// inCluster runs one scenario in a kind cluster of its own. VPPDRILL_KEEP=1 leaves the cluster of a failed run up.
+func inCluster(ctx context.Context, s *scenarios.Scenario, r RunOptions) (result.Result, error) {
 	o := kindworld.Options{Cluster: runCluster(), RunOptions: byEnvironment(r)}
 	if len(kindworld.Unsupported(s)) == 0 {
 		if err := kindCensus(ctx, &common{root: o.Cluster.Dir}, os.Stderr); err != nil {
@@ -43,5 +45,5 @@ func KindWorld(ctx context.Context, s *scenarios.Scenario, r lab.RunOptions) (re
 	return res, coded(err)
 }
 
-// KindCheck says in one line why no cluster can be made on this machine.
-func KindCheck(ctx context.Context) error { return kindcluster.Check(ctx, runCluster()) }
+// kindCheck says in one line why no cluster can be made on this machine.
+func kindCheck(ctx context.Context) error { return kindcluster.Check(ctx, runCluster()) }

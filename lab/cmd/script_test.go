@@ -1,3 +1,5 @@
+//go:build linux
+
 package cmd
 
 import (
@@ -67,7 +69,7 @@ func TestScripts(t *testing.T) {
 	for _, b := range backends() {
 		t.Run(b.Name(), func(t *testing.T) {
 			image := ""
-			switch err := Check(t.Context(), b); {
+			switch err := check(t.Context(), b); {
 			case b.Name() == "container":
 				image = packed(t)
 			case err != nil:

@@ -1,3 +1,5 @@
+//go:build linux
+
 package cmd
 
 import (
@@ -19,10 +21,22 @@ const (
 	envKeep      = "VPPDRILL_KEEP"
 )
 
-// World runs one scenario in a lab of this backend. VPPDRILL_VPP names VPP, or
+// Worlds are those of real machines: labs of each backend, and kind's clusters.
+func Worlds() (list []World) {
+	for _, b := range backends() {
+		list = append(list, World{Name: b.Name(), Adapt: lab.Adapted,
+			Run: func(ctx context.Context, s *scenarios.Scenario, r RunOptions) (result.Result, error) {
+				return inLab(ctx, b, s, r)
+			},
+			Check: func(ctx context.Context) error { return check(ctx, b) }})
+	}
+	return append(list, World{Name: kindWorld, Adapt: lab.Adapted, Run: inCluster, Check: kindCheck})
+}
+
+// inLab runs one scenario in a lab of this backend. VPPDRILL_VPP names VPP, or
 // VPPDRILL_VPP_IMAGE the image that has it, VPPDRILL_TIME_SCALE divides the scenario's times,
 // VPPDRILL_KEEP=1 leaves a failed lab up.
-func World(ctx context.Context, b lab.Backend, s *scenarios.Scenario, r lab.RunOptions) (result.Result, error) {
+func inLab(ctx context.Context, b lab.Backend, s *scenarios.Scenario, r RunOptions) (result.Result, error) {
 	self, err := AgentCommand()
 	if err != nil {
 		return result.Result{}, coded(err)
@@ -52,22 +66,21 @@ func timeScale() (float64, error) {
 }
 
 // byEnvironment adds what the environment chooses and the flags do not.
-func byEnvironment(r lab.RunOptions) lab.RunOptions {
-	r.Keep = os.Getenv(envKeep) == "1"
-	r.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
-	return r
+func byEnvironment(r RunOptions) lab.RunOptions {
+	return lab.RunOptions{Options: r.Options, Laws: r.Laws, Events: r.Events, Keep: os.Getenv(envKeep) == "1",
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 }
 
 // cannotRun is a run that this machine cannot do, as a result that names what is missing, so that a session of many
 // scenarios goes on and ends with code 3.
-func cannotRun(s *scenarios.Scenario, world string, r lab.RunOptions, why error) result.Result {
+func cannotRun(s *scenarios.Scenario, world string, r RunOptions, why error) result.Result {
 	what, _, _ := strings.Cut(why.Error(), "\n")
 	return result.Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: world, Seed: r.Seed, Replay: r.Replay,
 		Verdict: result.Error, Error: what, Unsupported: []string{"a lab"}, Laws: []result.LawResult{}, Timeline: []result.Mark{}}
 }
 
-// Check says in one line why no lab of this backend can run on this machine.
-func Check(ctx context.Context, b lab.Backend) error {
+// check says in one line why no lab of this backend can run on this machine.
+func check(ctx context.Context, b lab.Backend) error {
 	if _, err := lab.FindVPP(b, ""); err != nil {
 		return err
 	}

@@ -44,6 +44,8 @@ var arrows = []arrow{
 		"who holds which ID is decided by a protocol on a store; with addresses or wiring in it, it could not be searched exhaustively"},
 	{"vppwire/service", []string{"vppwire"},
 		"what a service wants of VPP follows from facts about it; with a wiring or a node in it, it could not be told from kube-proxy's side"},
+	{"vppwire/filelock", nil,
+		"a lock is the same whatever is written into the file"},
 	{"vppwire/inputfile", nil,
 		"a file that a person names is read within the same bounds whoever reads it"},
 	{"vppwire/oneline", nil,
@@ -90,7 +92,7 @@ var arrows = []arrow{
 		"what an action means is decided once, for worlds that it knows through an interface alone"},
 	{"scenarios/podworker", nil,
 		"what a kubelet does next with a pod follows from what came of it so far, whatever runs the pod"},
-	{"scenarios/...", []string{"scenarios/...", "ipam/...", "vppwire", "vppwire/inputfile", "vppwire/strictyaml"},
+	{"scenarios/...", []string{"scenarios/...", "ipam/...", "vppwire", "vppwire/filelock", "vppwire/inputfile", "vppwire/strictyaml"},
 		"a law that looked into one world could not judge the other"},
 	{"sim/engine", []string{"scenarios/choice"},
 		"the engine orders events; if it knew one of them, it would order that one differently one day; seeds draw alike in all worlds"},
@@ -114,7 +116,7 @@ var arrows = []arrow{
 		"faults are planted into sources and seen from outside, through the program that a user has; a list of them is read as all files are"},
 	{"reports/experiment", []string{"scenarios", "scenarios/fact", "scenarios/result", "scenarios/experiment"},
 		"a page draws what an experiment has worked out and works nothing out itself"},
-	{"reports/...", []string{"reports/...", "scenarios", "scenarios/fact", "scenarios/result"},
+	{"reports/...", []string{"reports/...", "scenarios", "scenarios/fact", "scenarios/result", "vppwire/filelock"},
 		"a report that knows how a run works would have to be trusted twice"},
 }
 

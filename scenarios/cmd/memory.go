@@ -13,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
@@ -35,9 +33,8 @@ func memoryLimit(root fs.FS, asked bool) (bytes uint64, by string) {
 	if asked {
 		take(uint64(debug.SetMemoryLimit(-1)), "GOMEMLIMIT")
 	}
-	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_AS, &limit) == nil && limit.Cur < math.MaxInt64 {
-		take(limit.Cur-min(limit.Cur-1, reserved(root)), "ulimit -v")
+	if limit := addressSpace(); limit > 0 {
+		take(limit-min(limit-1, reserved(root)), "ulimit -v")
 	}
 	cgroups, _ := fs.ReadFile(root, "proc/self/cgroup") // a machine without cgroups has no limit of theirs
 	for line := range strings.Lines(string(cgroups)) {

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
@@ -92,15 +90,6 @@ func productStep(stacks string) string {
 		}
 	}
 	return ""
-}
-
-// processorTime is what this process has used, 0 where unknown.
-func processorTime() time.Duration {
-	var u unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func allStacks() string {

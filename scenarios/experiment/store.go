@@ -14,10 +14,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
-	"syscall"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/result"
+	"github.com/vppdrill/vppdrill/vppwire/filelock"
 )
 
 // Run is one finished run as a Store keeps it. Nothing in it depends on the machine.
@@ -84,7 +84,7 @@ func OpenStore(dir, version string) (*Store, error) {
 }
 
 func openStore(file *os.File, version string) (*Store, error) {
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := filelock.Try(file); err != nil {
 		return nil, errors.New("another process has this store open")
 	}
 	head, runs, end, err := readStore(file)

@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"go.fd.io/govpp/adapter/socketclient"
@@ -76,7 +75,7 @@ func sweep() {
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), folders+"*"))
 	for _, dir := range left {
 		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), folders), "-")
-		if n, err := strconv.Atoi(pid); err == nil && errors.Is(syscall.Kill(n, 0), syscall.ESRCH) {
+		if n, err := strconv.Atoi(pid); err == nil && ended(n) {
 			remove(dir)
 		}
 	}
@@ -123,7 +122,7 @@ func start(ctx context.Context, r *testbed, path, heap string) (*process, error)
 func (p *process) run(path string) error {
 	p.cmd = exec.Command(path, "-c", filepath.Join(p.dir, "startup.conf"))
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p.cmd.SysProcAttr = diesWithUs()
 	if err := p.cmd.Start(); err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 )
 
 // devices are the Linux devices that AF_PACKET interfaces are made on. Each is one end of a veth pair; the other end
@@ -32,8 +31,8 @@ func newTestbed() (*testbed, error) {
 	ready := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with this function
-		if err := syscall.Unshare(syscall.CLONE_NEWNET); err != nil {
-			ready <- fmt.Errorf("a network namespace needs root: %w", err)
+		if err := ownNamespace(); err != nil {
+			ready <- err
 			return
 		}
 		err := addDevices()

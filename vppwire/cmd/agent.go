@@ -1,3 +1,5 @@
+//go:build linux
+
 package cmd
 
 import (
@@ -5,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -175,24 +176,6 @@ func (f *agentFlags) idle(flags *pflag.FlagSet) (err error) {
 		}
 	})
 	return err
-}
-
-// logger writes a command's log for people or programs.
-func logger(command string, out io.Writer, format cli.Format, level string) (*slog.Logger, error) {
-	var l slog.Level
-	switch level {
-	case "debug", "info", "warn", "error":
-		if err := l.UnmarshalText([]byte(level)); err != nil {
-			return nil, err
-		}
-	default:
-		return nil, cli.Usagef("%s: --log-level %q is none of debug, info, warn, error", command, level)
-	}
-	options := &slog.HandlerOptions{Level: l}
-	if format == cli.JSON {
-		return slog.New(slog.NewJSONHandler(out, options)), nil
-	}
-	return slog.New(slog.NewTextHandler(out, options)), nil
 }
 
 // planTime is how long an agent may take to show its plan.

@@ -8,28 +8,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
-	"github.com/vppdrill/vppdrill/vppwire"
-	"github.com/vppdrill/vppdrill/vppwire/host/cnisocket"
-	"github.com/vppdrill/vppdrill/vppwire/host/ipamd"
-	"github.com/vppdrill/vppdrill/vppwire/host/ipamd/aws"
-	"github.com/vppdrill/vppdrill/vppwire/host/journal"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
-	"github.com/vppdrill/vppdrill/vppwire/internal/vpp"
 	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
 // Commands are the commands of this package. save writes what was judged into a folder, in every format that this
 // program has.
 func Commands(save func(dir string, j Judgement) error) []*cobra.Command {
-	return []*cobra.Command{agentCommand(), ipamdCommand(), controllerCommand(), auditCommand(), conformanceCommand(save)}
+	return append(nodeCommands(), controllerCommand(), auditCommand(), conformanceCommand(save))
 }
 
 // cannotRun are the errors that say that this machine, or its cluster, as it is now, cannot run an agent or a
 // controller.
-var cannotRun = []error{vpp.ErrAbsent, vpp.ErrForbidden, vpp.ErrIncompatible, journal.ErrLocked, cnisocket.ErrInUse, rest.ErrInUse, kube.ErrNotReady, kube.ErrRival, kube.ErrSilent,
-	aws.ErrNoMetadata, ipamd.ErrLocked,
-	vppwire.ErrNoNamespace, fs.ErrNotExist, fs.ErrPermission}
+var cannotRun = append([]error{rest.ErrInUse, kube.ErrNotReady, kube.ErrRival, kube.ErrSilent, fs.ErrNotExist, fs.ErrPermission}, nodeCannotRun...)
 
 // judged gives an error that stopped an agent or a controller its code.
 func judged(command string, err error) error {

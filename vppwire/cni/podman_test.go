@@ -1,3 +1,5 @@
+//go:build linux
+
 package cni_test
 
 import (

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // bootFile is where Linux tells the ID that it drew at its boot.
@@ -19,14 +16,4 @@ func BootID() (string, error) {
 		return "", fmt.Errorf("boot ID: %w", err)
 	}
 	return strings.TrimSpace(string(text)), nil
-}
-
-// uptime is how long ago this machine's boot was, its sleep counted, by a clock that nobody sets; 0 where the kernel
-// does not tell.
-func uptime() time.Duration {
-	var t unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {
-		return 0
-	}
-	return time.Duration(t.Nano())
 }

@@ -1,4 +1,5 @@
-// Command repocheck judges the repository: its rules, that every function is reached, and that what others import is lean.
+// Command repocheck judges the repository: its rules, that every function is reached, that what others import is lean, and that the program
+// compiles for the systems that it is released for.
 //
 // It decides nothing itself: the rules are package repo's, what is unreachable is found by golang.org/x/tools/cmd/deadcode, which go.mod
 // pins. It never changes a file but the generated program in bin/_public. Start at check. Findings come as path:line: what, one per
@@ -58,7 +59,11 @@ func check(root string, out io.Writer) (count int, err error) {
 	if err != nil {
 		return count, err
 	}
-	for _, f := range slices.Concat(found, dead, heavy) {
+	elsewhere, err := repo.Elsewhere(root)
+	if err != nil {
+		return count, err
+	}
+	for _, f := range slices.Concat(found, dead, heavy, elsewhere) {
 		fmt.Fprintln(out, f)
 		count++
 	}

@@ -6,9 +6,8 @@ import (
 	"io"
 	"os"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/vppwire/filelock"
 )
 
 // ErrLocked: another daemon keeps this checkpoint.
@@ -20,8 +19,8 @@ func Lock(checkpoint string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		if errors.Is(err, unix.EWOULDBLOCK) {
+	if err := filelock.Try(f); err != nil {
+		if errors.Is(err, filelock.ErrHeld) {
 			err = ErrLocked
 		}
 		return nil, errors.Join(fmt.Errorf("checkpoint %s: %w", checkpoint, err), f.Close())

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -18,7 +19,6 @@ import (
 	"go.fd.io/govpp/binapi/memclnt"
 	"go.fd.io/govpp/binapi/vpe"
 	"go.fd.io/govpp/core"
-	"golang.org/x/sys/unix"
 
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
@@ -85,7 +85,7 @@ func dialError(socket string, err error) error {
 		return fmt.Errorf("%s: %w", socket, ErrForbidden)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: %w: there is no such socket", socket, ErrAbsent)
-	case errors.Is(err, unix.ECONNREFUSED):
+	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("%s: %w: nobody listens", socket, ErrAbsent)
 	}
 	return fmt.Errorf("%s: %w: %w", socket, ErrAbsent, err)
