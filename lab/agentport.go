@@ -107,7 +107,7 @@ func (n *node) agentConfigFor() nodeagent.Config {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	c.Boot = n.uid + "-" + strconv.Itoa(n.boots)
+	c.Boot = n.registration.machine + "-" + strconv.Itoa(n.boots)
 	if n.own.IsValid() {
 		c.Address = n.own.String()
 	}

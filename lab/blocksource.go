@@ -100,7 +100,7 @@ func (b *blockSource) close() error {
 
 // join makes a node's object, leave deletes it.
 func (b *blockSource) join(n *node) {
-	b.server.Put("nodes", apiserver.Object{"apiVersion": "v1", "kind": "Node", "metadata": apiserver.Object{"name": n.name, "uid": n.uid}})
+	b.server.Put("nodes", apiserver.Object{"apiVersion": "v1", "kind": "Node", "metadata": apiserver.Object{"name": n.name, "uid": n.uid()}})
 }
 
 func (b *blockSource) leave(n *node) { b.server.Remove("nodes", "", n.name) }
@@ -108,7 +108,7 @@ func (b *blockSource) leave(n *node) { b.server.Remove("nodes", "", n.name) }
 // shown are the blocks of a node's object; false while there is none, or one of another machine of that name.
 func (b *blockSource) shown(n *node) ([]netip.Prefix, bool) {
 	o := b.server.Get("nodes", "", n.name)
-	if o == nil || apiserver.UID(o) != n.uid {
+	if o == nil || apiserver.UID(o) != n.uid() {
 		return nil, false
 	}
 	return prefixesOf(o), true

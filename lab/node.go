@@ -22,12 +22,13 @@ import (
 type node struct {
 	w       *World
 	name    string
-	uid     string
 	number  uint32
 	dir     string
 	machine Machine
-	kubelet *kubelet
-	relays  *relays
+	// registration is of its Node object.
+	registration registration
+	kubelet      *kubelet
+	relays       *relays
 
 	// cordoned nodes get no pods from the scheduler; it is guarded by World.mu.
 	cordoned bool
@@ -89,7 +90,7 @@ func (w *World) newNode(name string) (*node, error) {
 	w.made++
 	number := w.made
 	w.mu.Unlock()
-	n := &node{w: w, name: name, uid: uuid.NewString(), number: number}
+	n := &node{w: w, name: name, number: number, registration: registration{machine: uuid.NewString()}}
 	n.dir = filepath.Join(w.state.dir, "nodes", strconv.FormatUint(uint64(number), 10))
 	if err := os.MkdirAll(n.dir, 0o755); err != nil {
 		return nil, err

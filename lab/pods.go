@@ -84,7 +84,7 @@ func (w *World) schedule() {
 	}
 	var nodes []string
 	for name, n := range w.nodes { //vppdrill:unordered the scheduler's choice does not depend on it
-		if n.isUp() && !n.cordoned {
+		if n.takesPods() {
 			nodes = append(nodes, name)
 		}
 	}

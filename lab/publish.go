@@ -44,9 +44,12 @@ func (p *controlPlane) rearranged() bool {
 func (w *World) publishNode(ctx context.Context, n *node) error {
 	n.publishing.Lock()
 	defer n.publishing.Unlock()
+	if n.registration.none.Load() {
+		return nil // its kubelet says it all when it registers it anew
+	}
 	n.mu.Lock()
 	w.assign(n, n.podCIDRs)
-	object := etcd.Node{UID: n.uid, PodCIDRs: slices.Clone(n.podCIDRs), Addresses: slices.Clone(n.management)}
+	object := etcd.Node{UID: n.uid(), PodCIDRs: slices.Clone(n.podCIDRs), Addresses: slices.Clone(n.management)}
 	n.mu.Unlock()
 	p := w.control
 	p.mu.Lock()

@@ -142,7 +142,7 @@ func (r keptRecord) fact() fact.Fact {
 func (n *node) keepRecord(r keptRecord) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.life == 0 || r.change.After.UID != n.uid || r.change.After.Released {
+	if n.life == 0 || r.change.After.UID != n.uid() || r.change.After.Released {
 		return false
 	}
 	n.kept = append(n.kept, r)

@@ -74,7 +74,7 @@ func (w *World) room() bool {
 		count[p.node]++
 	}
 	for _, n := range w.nodes { //vppdrill:unordered it is a question about any of them
-		if n.isUp() && !n.cordoned && count[n.name] < w.scenario().Topology.MaxPodsPerNode {
+		if n.takesPods() && count[n.name] < w.scenario().Topology.MaxPodsPerNode {
 			return true
 		}
 	}

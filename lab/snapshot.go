@@ -112,7 +112,7 @@ func (w *World) blocked(ctx context.Context, nodes []fact.NodeState) error {
 // look is one node's part of a snapshot. Pods are listed before the agent's leases: an address that two pods were
 // answered one after the other is then leased to the later one.
 func (n *node) look(ctx context.Context, deep bool) (fact.NodeState, error) {
-	out := fact.NodeState{Name: n.name, UID: n.uid, MainTable: n.w.agents().MainVRFID, PodTable: n.w.agents().PodVRFID,
+	out := fact.NodeState{Name: n.name, UID: n.uid(), MainTable: n.w.agents().MainVRFID, PodTable: n.w.agents().PodVRFID,
 		Pods: n.kubelet.sandboxes()}
 	wires := n.w.agents()
 	wires.ApplyDefaults()

@@ -134,7 +134,7 @@ func (st stage) Remove(ctx context.Context, name string) error {
 	n.mu.Lock()
 	st.assign(n, nil)
 	n.mu.Unlock()
-	st.held.Left(n.uid)
+	st.held.Left(n.uid())
 	st.left(name)
 	st.orphans(name)
 	st.external.forget(n.number)

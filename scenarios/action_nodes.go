@@ -15,6 +15,13 @@ type RemoveNode struct {
 	Finalizer time.Duration `yaml:"finalizer" doc:"How long a finalizer keeps the deleted Node object, and machine and pods with it; not at all when absent."`
 }
 
+// UnregisterNode deletes the Node object alone, as kubectl delete node does; the machine, its VPP, agent, kubelet and pods go on. After For,
+// or at Heal, its kubelet registers it anew: another UID, and where something assigns pod CIDRs to Node objects none yet.
+type UnregisterNode struct {
+	Node NodeRef       `yaml:"node" required:"true" doc:"The node."`
+	For  time.Duration `yaml:"for" doc:"How long until the kubelet registers it anew; until everything is healed when absent. Kubernetes collects its pods after 40s without a Node object."`
+}
+
 // CrashNode takes the power from a machine: pods and VPP's state are gone, what was synced to the disk stays. It starts
 // again after For, or at Heal.
 type CrashNode struct {
@@ -43,21 +50,26 @@ type RollNodes struct {
 	Count int           `yaml:"count" min:"1" max:"5000" doc:"Nodes per batch."`
 }
 
-func (AddNode) Verb() string      { return "add-node" }
-func (RemoveNode) Verb() string   { return "remove-node" }
-func (CrashNode) Verb() string    { return "crash-node" }
-func (CrashDisk) Verb() string    { return "crash-disk" }
-func (RebootNode) Verb() string   { return "reboot-node" }
-func (RecreateNode) Verb() string { return "recreate-node" }
-func (RollNodes) Verb() string    { return "roll-nodes" }
+func (AddNode) Verb() string        { return "add-node" }
+func (RemoveNode) Verb() string     { return "remove-node" }
+func (UnregisterNode) Verb() string { return "unregister-node" }
+func (CrashNode) Verb() string      { return "crash-node" }
+func (CrashDisk) Verb() string      { return "crash-disk" }
+func (RebootNode) Verb() string     { return "reboot-node" }
+func (RecreateNode) Verb() string   { return "recreate-node" }
+func (RollNodes) Verb() string      { return "roll-nodes" }
 
-func (a AddNode) String() string      { return actionLine(a) }
-func (a RemoveNode) String() string   { return actionLine(a) }
-func (a CrashNode) String() string    { return actionLine(a) }
-func (a CrashDisk) String() string    { return actionLine(a) }
-func (a RebootNode) String() string   { return actionLine(a) }
-func (a RecreateNode) String() string { return actionLine(a) }
-func (a RollNodes) String() string    { return actionLine(a) }
+func (a AddNode) String() string        { return actionLine(a) }
+func (a RemoveNode) String() string     { return actionLine(a) }
+func (a UnregisterNode) String() string { return actionLine(a) }
+func (a CrashNode) String() string      { return actionLine(a) }
+func (a CrashDisk) String() string      { return actionLine(a) }
+func (a RebootNode) String() string     { return actionLine(a) }
+func (a RecreateNode) String() string   { return actionLine(a) }
+func (a RollNodes) String() string      { return actionLine(a) }
+
+// Lasts is how long there is no Node object, 0 until Heal.
+func (a UnregisterNode) Lasts() time.Duration { return a.For }
 
 // Lasts is how long the machine is down, 0 until Heal.
 func (a CrashNode) Lasts() time.Duration { return a.For }

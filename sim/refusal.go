@@ -129,6 +129,7 @@ func (m *machine) numberless() bool {
 // able reports whether a machine can answer CNI requests at this moment. The other nodes must have acknowledged the
 // addresses that the agent takes, which it learns late if its watches are late.
 func (m *machine) able() bool {
-	return m.up && m.proc != nil && !m.proc.paused && m.proc.client.Faults.Lag == 0 && m.vpp != nil && !m.vppPaused && m.seen.ID() != 0 && len(m.seen.Blocks()) > 0 &&
+	_, registered := m.w.api.Node(m.name)
+	return registered && m.up && m.proc != nil && !m.proc.paused && m.proc.client.Faults.Lag == 0 && m.vpp != nil && !m.vppPaused && m.seen.ID() != 0 && len(m.seen.Blocks()) > 0 &&
 		(!m.w.s.Config.Leases(m.name) || m.leased().IsValid())
 }

@@ -153,6 +153,23 @@ func (st stage) DeleteNode(name string) {
 	})
 }
 
+// Unregister implements timeline.Registrations.
+func (st stage) Unregister(_ context.Context, name string) error {
+	st.cluster.Lifecycle.Remove(name)
+	return nil
+}
+
+// Register implements timeline.Registrations.
+func (st stage) Register(_ context.Context, name string, podCIDRs []netip.Prefix) error {
+	m := st.machines[name]
+	m.hitAt = st.eng.Now()
+	for _, p := range podCIDRs {
+		st.reassign(name, p)
+	}
+	st.cluster.Lifecycle.Join(cluster.Node{Meta: cluster.Meta{Name: name}, Addresses: m.management, PodCIDRs: podCIDRs})
+	return nil
+}
+
 // Remove implements timeline.Machines.
 func (st stage) Remove(_ context.Context, name string) error {
 	m := st.machines[name]
@@ -256,6 +273,7 @@ func (st stage) SetManagement(_ context.Context, node string, addrs []netip.Addr
 }
 
 var (
-	_ timeline.World      = stage{}
-	_ timeline.Finalizers = stage{}
+	_ timeline.World         = stage{}
+	_ timeline.Finalizers    = stage{}
+	_ timeline.Registrations = stage{}
 )

@@ -26,7 +26,7 @@ func nodeIDsRest() fact.Law {
 		When:  fact.Always,
 		Needs: []fact.Evidence{fact.NodeIDs, fact.Blocks, fact.IDRests, fact.Records, fact.Sandboxes, fact.Disturbances},
 		Watch: func() fact.Watcher {
-			return &idRestWatcher{ids: map[string]uint32{}, resting: map[uint32]restingID{}, records: map[uint32]bool{},
+			return &idRestWatcher{ids: map[string]uint32{}, resting: map[uint32]restingID{}, records: map[uint32]bool{}, released: map[uint32]time.Duration{},
 				blocks: map[string][]netip.Prefix{}}
 		},
 	}
@@ -41,8 +41,9 @@ type restingID struct {
 type idRestWatcher struct {
 	ids     map[string]uint32
 	resting map[uint32]restingID
-	// records are the IDs that have a record.
-	records map[uint32]bool
+	// records are the IDs that have a record; released is since when those are that say so.
+	records  map[uint32]bool
+	released map[uint32]time.Duration
 	// blocks are those that each node allocates from, left those of departed nodes, the oldest first.
 	blocks map[string][]netip.Prefix
 	left   []leftBlock
@@ -65,6 +66,9 @@ func (w *idRestWatcher) Observe(f *fact.Fact) error {
 		}
 		if id := w.ids[f.Node]; w.records[id] {
 			r := restingID{f.Node, f.At, f.At + x.Rest}
+			if at, ok := w.released[id]; ok { // its Node object was deleted, or its agent silent, long before
+				r.until = at + x.Rest
+			}
 			w.resting[id] = r
 			for _, p := range w.blocks[f.Node] {
 				w.left = append(w.left, leftBlock{p, r})
@@ -74,10 +78,16 @@ func (w *idRestWatcher) Observe(f *fact.Fact) error {
 		delete(w.blocks, f.Node)
 	case fact.RecordChange:
 		w.records[x.ID] = x.After.UID != ""
+		if _, was := w.released[x.ID]; !x.After.Released {
+			delete(w.released, x.ID)
+		} else if !was {
+			w.released[x.ID] = f.At
+		}
 	case fact.Disturbed:
 		if x.By == (scenarios.WipeStore{}).Verb() {
 			clear(w.resting)
 			clear(w.records)
+			clear(w.released)
 			w.left = nil
 		}
 	case fact.NodeBlocks:

@@ -7,7 +7,8 @@ import (
 const recordsOwnedName = "records-owned"
 
 // recordsOwned: a record of a node ID in the store, owned by one node's UID, is not overwritten by another UID unless
-// it was released before. The law node-ids-rest judges the quarantine.
+// it was released before, or its node's Node object was deleted and made anew while its machine lived: the ID is the machine's. The law
+// node-ids-rest judges the quarantine.
 //
 // It is judged at the store's commit, so effects of a lost race, a late request or a repeated request show even when no
 // agent acts on them. An operator or the node itself may delete a record; a wiped store holds none. A snapshot has no
@@ -20,22 +21,30 @@ func recordsOwned() fact.Law {
 			"still use them.",
 		When:  fact.Always,
 		Needs: []fact.Evidence{fact.Records},
-		Watch: func() fact.Watcher { return &recordWatcher{} },
+		Watch: func() fact.Watcher { return &recordWatcher{anew: map[string]bool{}} },
 	}
 }
 
-type recordWatcher struct{ checks int64 }
+type recordWatcher struct {
+	// anew are nodes whose objects were deleted while their machines lived.
+	anew   map[string]bool
+	checks int64
+}
 
 func (w *recordWatcher) Checks() int64 { return w.checks }
 
 func (w *recordWatcher) Observe(f *fact.Fact) error {
 	x, ok := f.What.(fact.RecordChange)
 	if !ok {
+		if _, ok := f.What.(fact.Unregistered); ok {
+			w.anew[f.Node] = true
+		}
 		return nil
 	}
 	w.checks++
 	r := x
-	if r.Before.UID == "" || r.After.UID == "" || r.Before.UID == r.After.UID || r.Before.Released {
+	if r.Before.UID == "" || r.After.UID == "" || r.Before.UID == r.After.UID || r.Before.Released ||
+		r.Before.Name == r.After.Name && w.anew[r.After.Name] {
 		return nil
 	}
 	return broken(recordsOwnedName, f.At, r.After.Name,

@@ -225,6 +225,14 @@ func (w *wiredWatcher) Observe(f *fact.Fact) error {
 		if x.Left {
 			w.last = f.Node + " left"
 		}
+	case fact.Unregistered:
+		// other nodes may hear of the deleted object and of the released record apart, and put right in between what they took away
+		n := w.node(f.Node)
+		n.ways(func(p netip.Prefix) { w.left[p] = append(w.left[p], f.At, f.At) })
+		for _, p := range n.byOwner { //vppdrill:unordered each by itself
+			p.remade = map[thing]bool{} // where it gets another ID, its pods get other gateways
+		}
+		w.last, w.lastAt = "the Node object of "+f.Node+" was deleted", f.At
 	case fact.Served:
 		w.served[mappedOf(x)]++
 		if x.Kept {

@@ -25,6 +25,10 @@ type NodeGone struct {
 	Rest time.Duration
 }
 
+// Unregistered says that a Node object was deleted whose machine goes on, its programs and pods with it. Other nodes may take it for
+// gone until its kubelet has registered it anew.
+type Unregistered struct{}
+
 // Addressed says by which addresses the node is reached from now on: its own, its VXLAN address, the ends of its host
 // interconnect, its management addresses. None: its agent acts on no ID yet.
 type Addressed struct{ Addrs []netip.Addr }
@@ -78,6 +82,7 @@ func (NodeID) what()       {}
 func (NodeBlocks) what()   {}
 func (SetAside) what()     {}
 func (NodeGone) what()     {}
+func (Unregistered) what() {}
 func (Addressed) what()    {}
 func (AgentUp) what()      {}
 func (AgentDown) what()    {}

@@ -55,6 +55,7 @@ func Draw(c scenarios.Chooser, p Profile, name string) *scenarios.Scenario {
 	if !sized {
 		d.drawTight(&s.Config.IPAM)
 	}
+	apart(&s)
 	if err := s.Validate(); err != nil {
 		panic(fmt.Sprintf("gen: drew an invalid scenario: %v\n%s", err, s.Marshal()))
 	}

@@ -142,6 +142,9 @@ func drawRace(d drawer, st *state) scenarios.Action {
 
 // drawNodes keeps the number of nodes within the profile.
 func drawNodes(d drawer, st *state) scenarios.Action {
+	if d.coin("Node object anew", 6) {
+		return scenarios.UnregisterNode{Node: scenarios.AnyNode, For: d.between("unregistered for", time.Second, 2*time.Minute)}
+	}
 	grow := st.nodes <= st.profile.NodesMin || st.nodes < st.profile.NodesMax && d.coin("node joins", 2)
 	if grow {
 		st.nodes++

@@ -24,6 +24,7 @@ func Vary(c scenarios.Chooser, p Profile, s, other *scenarios.Scenario, name str
 			one(d, "change", variations[:]...)(d, p, &v, &from)
 		}
 		v.Timeline = inOrder(v.Timeline)
+		apart(&v)
 		if d.drawEpilogue(&v, p); len(v.Timeline) == 0 {
 			v.Timeline = nil
 		}

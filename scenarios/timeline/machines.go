@@ -12,6 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
@@ -116,13 +117,14 @@ func (p *Player) removeNode(ctx context.Context, a scenarios.RemoveNode) error {
 		if a.Finalizer == 0 {
 			return p.remove(ctx, node)
 		}
-		if slices.Contains(p.leaving, node) { // deleting again what is being deleted changes nothing
+		if p.leaving[node] != 0 { // deleting again what is being deleted changes nothing
 			return nil
 		}
-		p.leaving = append(p.leaving, node)
+		turn := p.done[a.Verb()]
+		p.leaving[node] = turn
 		p.world.(Finalizers).DeleteNode(node)
 		p.later(a.Finalizer, "finalizer of "+node, func() {
-			if slices.Contains(p.leaving, node) {
+			if p.leaving[node] == turn {
 				p.fail(p.remove(context.WithoutCancel(ctx), node))
 			}
 		})
@@ -137,10 +139,42 @@ func removeNodeNeed(a scenarios.RemoveNode) Need {
 	return Nothing
 }
 
+func (p *Player) unregisterNode(ctx context.Context, a scenarios.UnregisterNode) error {
+	return p.each(a.Node, a.Verb(), present, func(node string) error {
+		if p.unregistered[node] != 0 || p.leaving[node] != 0 { // there is no object to delete, or a finalizer keeps it
+			return nil
+		}
+		turn := p.done[a.Verb()]
+		p.unregistered[node] = turn
+		p.world.Tell(fact.Fact{Node: node, What: fact.Unregistered{}}) // first: controllers may act within the deletion
+		if err := p.world.(Registrations).Unregister(ctx, node); err != nil {
+			return err
+		}
+		p.until(a.For, "register anew "+node, func() {
+			if p.unregistered[node] == turn {
+				p.fail(p.register(context.WithoutCancel(ctx), node))
+			}
+		})
+		return nil
+	})
+}
+
+// register has a living machine's kubelet make its Node object again.
+func (p *Player) register(ctx context.Context, node string) error {
+	delete(p.unregistered, node)
+	delete(p.cordoned, node)
+	cidrs, err := p.externalBlock()
+	if err != nil {
+		return err
+	}
+	return p.world.(Registrations).Register(ctx, node, cidrs)
+}
+
 // remove takes a node away; whoever joins under its name later is not cordoned.
 func (p *Player) remove(ctx context.Context, node string) error {
 	delete(p.cordoned, node)
-	p.leaving = slices.DeleteFunc(p.leaving, func(n string) bool { return n == node })
+	delete(p.unregistered, node)
+	delete(p.leaving, node)
 	return p.world.Remove(ctx, node)
 }
 

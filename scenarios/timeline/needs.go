@@ -46,6 +46,7 @@ const (
 	OtherMaxPods
 	SeenRefusals
 	NodeFinalizers
+	NodeObjects
 	AgentAndVPP
 	PluginPrograms
 	CutLinks
@@ -86,6 +87,7 @@ var needs = [...]string{
 	OtherMaxPods:      "the kubelets here take 110 pods, some of the cluster's own among them",
 	SeenRefusals:      "why a pod waits is not seen here",
 	NodeFinalizers:    "nothing here keeps a deleted Node object behind a finalizer",
+	NodeObjects:       "no machine here goes on without its Node object",
 	AgentAndVPP:       "it is about VPP or our agent, and --cni runs neither",
 	PluginPrograms:    "only --cni runs CNI plugins of its own, with their state on a disk",
 	WantedAddresses:   "no runtime here passes on which address a pod asks for",

@@ -39,9 +39,11 @@ type Player struct {
 	// cordoned nodes get no pods from the scheduler. heirs are what evicted pods were made again as.
 	cordoned map[string]bool
 	heirs    map[string]string
-	// leaving are nodes whose objects are deleted and stay behind finalizers.
-	leaving []string
-	evicted int
+	// leaving are nodes whose objects are deleted and stay behind finalizers, each with the number of the action that deleted it.
+	leaving map[string]int
+	// unregistered are nodes whose machine lives without a Node object, each with the number of the action that deleted it.
+	unregistered map[string]int
+	evicted      int
 	// paused counts what stands still of each node.
 	paused map[string]int
 	// services are those that there are.
@@ -62,7 +64,7 @@ type Player struct {
 
 // New returns a Player of s, for a world in which nothing has happened. The seed's choices come from c.
 func New(w World, s *scenarios.Scenario, c choice.Chooser) *Player {
-	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, paused: map[string]int{}, cordoned: map[string]bool{}, heirs: map[string]string{}, owed: map[string]int{}, swept: map[string]bool{}, setBack: map[string]time.Duration{}, done: map[string]int{}, services: map[string]bool{}, given: map[string]netip.Addr{}}
+	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, paused: map[string]int{}, cordoned: map[string]bool{}, heirs: map[string]string{}, owed: map[string]int{}, swept: map[string]bool{}, setBack: map[string]time.Duration{}, done: map[string]int{}, services: map[string]bool{}, given: map[string]netip.Addr{}, unregistered: map[string]int{}, leaving: map[string]int{}}
 }
 
 // action is one verb: what it needs and how it is done.
@@ -91,6 +93,7 @@ var actions = []action{
 
 	on((*Player).addNode),
 	onWhere((*Player).removeNode, removeNodeNeed),
+	on((*Player).unregisterNode, NodeObjects),
 	on((*Player).crashNode),
 	on((*Player).crashDisk, UnsyncedWrites),
 	on((*Player).rebootNode),

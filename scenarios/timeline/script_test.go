@@ -130,6 +130,16 @@ func (w *script) Cordon(_ context.Context, name string, cordoned bool) error {
 	return nil
 }
 
+func (w *script) Unregister(_ context.Context, name string) error {
+	w.say("  delete the object of %s", name)
+	return nil
+}
+
+func (w *script) Register(_ context.Context, name string, podCIDRs []netip.Prefix) error {
+	w.say("  register %s anew %v", name, podCIDRs)
+	return nil
+}
+
 func (w *script) DeleteNode(name string) { w.say("  delete the object of %s behind a finalizer", name) }
 
 func (w *script) Remove(_ context.Context, name string) error {

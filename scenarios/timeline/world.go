@@ -68,6 +68,15 @@ type Finalizers interface {
 	DeleteNode(name string)
 }
 
+// Registrations is what worlds without the lack NodeObjects have beside the others.
+type Registrations interface {
+	// Unregister deletes the Node object of a machine that goes on.
+	Unregister(ctx context.Context, name string) error
+	// Register has the machine's kubelet make a Node object of its name with a new UID. Pod CIDRs are those that it is given,
+	// none where a controller assigns them.
+	Register(ctx context.Context, name string, podCIDRs []netip.Prefix) error
+}
+
 // Program is one of those on a node.
 type Program uint8
 

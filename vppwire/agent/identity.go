@@ -63,6 +63,7 @@ func (a *Agent) identityChanged(c nodeid.Changed) {
 
 // nodeSeen takes what a Node object says. Of other nodes only the name and UID matter: the rest is in their records.
 func (a *Agent) nodeSeen(e NodeSeen) {
+	claimed := a.ids.Claim()
 	a.identity(nodeid.NodeSeen{Name: e.Name, UID: e.UID})
 	a.peers.settleContests(0)
 	if e.Name != a.cfg.NodeName {
@@ -85,6 +86,9 @@ func (a *Agent) nodeSeen(e NodeSeen) {
 	if !slices.Equal(a.podCIDRs, e.PodCIDRs) {
 		a.podCIDRs = slices.Clone(e.PodCIDRs)
 		a.todo |= todoRanges
+	}
+	if claimed.ID != 0 && claimed.UID != e.UID {
+		a.reassigned()
 	}
 }
 

@@ -50,7 +50,7 @@ func (a *Agent) wireNode() {
 	if peersDiffer(&old, &n) {
 		a.todo |= todoPeers
 	}
-	if old.ID == 0 || old.PodIf != n.PodIf {
+	if old.ID != n.ID || old.PodIf != n.PodIf { // the MAC of the pods' trunk follows from the ID
 		a.pods.wirePods()
 	}
 	a.todo |= todoPermit | todoPods | todoServices

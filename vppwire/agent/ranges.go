@@ -337,10 +337,32 @@ func (a *Agent) takeBlocks() {
 		if r.waiting != before {
 			a.log(levelWarn, "blocks: %v", err)
 		}
-		if records, err = a.alloc.SetBlocks(a.now, nil); err != nil {
-			panic("agent: drain all blocks: " + err.Error())
-		}
+		a.drainBut(nil)
+		return
 	}
+	a.blocksSet(records)
+}
+
+// reassigned: our Node object was registered anew, and begins with no more than it says. What the one before was assigned may be another
+// node's by now, so nothing more is given from it.
+func (a *Agent) reassigned() {
+	active := a.activeBlocks()
+	keep := slices.DeleteFunc(slices.Clone(active), func(p netip.Prefix) bool { return !slices.Contains(a.podCIDRs, p) })
+	if a.ranges.external() && len(keep) < len(active) {
+		a.drainBut(keep)
+	}
+}
+
+// drainBut lets only these of the active blocks be allocated from.
+func (a *Agent) drainBut(keep []netip.Prefix) {
+	records, err := a.alloc.SetBlocks(a.now, keep)
+	if err != nil {
+		panic("agent: drain blocks: " + err.Error())
+	}
+	a.blocksSet(records)
+}
+
+func (a *Agent) blocksSet(records []ipam.Record) {
 	if len(records) > 0 {
 		a.journal.persist(ipamRecords(records), journalWaiter{})
 	}

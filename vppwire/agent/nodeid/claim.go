@@ -43,6 +43,9 @@ func (m *Machine) identify() {
 		return
 	}
 	if c.ID != 0 && m.uid != "" && m.uid != c.UID {
+		if m.retake() {
+			return
+		}
 		m.relinquish()
 	}
 	if c.ID == 0 {

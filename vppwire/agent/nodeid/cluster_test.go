@@ -161,7 +161,7 @@ func (c *cluster) step(n *node, ev Event) {
 }
 
 func (c *cluster) perform(n *node, effects []Effect) (wants Changed) {
-	for _, e := range effects {
+	for _, e := range slices.Clone(effects) { // listing the nodes steps the machine again
 		line := ""
 		switch e := e.(type) {
 		case Request:

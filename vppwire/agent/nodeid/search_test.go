@@ -141,7 +141,7 @@ func (b branch) broken() string {
 		acting := n.saved.ID
 		if n.m != nil {
 			acting = n.m.Acting()
-			if acting != 0 && n.saved != n.m.Claim() {
+			if acting != 0 && n.saved.ID != acting {
 				return fmt.Sprintf("%s acts on ID %d, and its disk says %v", n.name, acting, n.saved)
 			}
 		}
@@ -194,6 +194,10 @@ func TestNoTwoNodesActOnOneID(t *testing.T) {
 		{"a node joins and the data are lost", claiming, mishaps{join: 1, wipe: 1}, true},
 		{"the Node object is made anew", func() *cluster { return newCluster("n1") }, mishaps{swap: 2}, false},
 		{"a Node object of two is made anew", held, mishaps{swap: 1}, false},
+		{"a Node object is made anew and an answer is lost", held, mishaps{swap: 1, lose: 1}, false},
+		{"a Node object is made anew and the agent dies", held, mishaps{swap: 1, kill: 1}, true},
+		{"a Node object is made anew and a request is late", held, mishaps{swap: 1, late: 1}, true},
+		{"a Node object is made anew and the data are lost", held, mishaps{swap: 1, wipe: 1}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.long && os.Getenv("VPPDRILL_SEARCH") != "whole" {

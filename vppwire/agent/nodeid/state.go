@@ -19,7 +19,7 @@ func (m *Machine) Acting() uint32 {
 }
 
 // Usable reports whether new addresses may be derived from the ID.
-func (m *Machine) Usable() bool { return m.claim.usable() }
+func (m *Machine) Usable() bool { return m.claim.usable() && (m.uid == "" || m.uid == m.claim.UID) }
 
 // UID is the own Node object's, empty while it has not been seen in this life.
 func (m *Machine) UID() string { return m.uid }
