@@ -105,6 +105,9 @@ func (n *node) agentConfigFor() nodeagent.Config {
 		VPP:         filepath.Join(n.machine.VPPDir(), vppproc.APISocketFile), Store: in(storeSocket), Cluster: in(apiSocket),
 		CNI: in(cniSocket), Watch: in(watchSocket), Journal: in(journalFile), Removals: in(removalsFile),
 	}
+	if n.w.cloud != nil {
+		c.EC2 = n.ec2()
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c.Boot = n.registration.machine + "-" + strconv.Itoa(n.boots)

@@ -107,9 +107,9 @@ func Standing(s *scenarios.Scenario) (standing *scenarios.Scenario, left []strin
 // Unsupported is what a lab on this machine cannot do of a scenario beside its timeline.
 func Unsupported(s *scenarios.Scenario) []timeline.Refusal {
 	if HasTaps() {
-		return timeline.RefusedSettings(s, lacks)
+		return timeline.RefusedSettings(s, lacksOf(s))
 	}
-	out := timeline.RefusedSettings(s, append(slices.Clone(lacks), timeline.VhostNet))
+	out := timeline.RefusedSettings(s, append(slices.Clone(lacksOf(s)), timeline.VhostNet))
 	if _, replaced := hostWiring(s); replaced && slices.Contains(s.Labels, LabelMatrix) {
 		out = append(out, timeline.Refusal{What: "wiring.host=tap", Need: timeline.VhostNet})
 	}

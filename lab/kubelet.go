@@ -175,6 +175,12 @@ func (k *kubelet) waiting() (n int, wanted [][]netip.Addr) {
 	return n, wanted
 }
 
+// starved reports whether a pod waits for an address.
+func (k *kubelet) starved() bool {
+	n, wanted := k.waiting()
+	return n+len(wanted) > 0
+}
+
 // pending says what is still to do, "" when nothing is: pods that wait for an address, or for an ID of their node,
 // while nothing has changed that could give them one are as quiet as they get.
 func (k *kubelet) pending() string {

@@ -64,7 +64,7 @@ func (w *World) failed(ctx context.Context, r *result.Result) {
 
 // UnsupportedActions are the timeline's actions that a lab cannot do, each verb once.
 func UnsupportedActions(s *scenarios.Scenario) []timeline.Refusal {
-	return timeline.RefusedActions(s, lacks)
+	return timeline.RefusedActions(s, lacksOf(s))
 }
 
 // IsCannotRun reports whether an error says that labs cannot run here.

@@ -21,8 +21,16 @@ var _ timeline.World = stage{}
 // lacks is what no lab has: a hand in an agent's own process, in what watches deliver, in a disk, and in single
 // directions of the fabric.
 var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites, timeline.OneWayFabric,
-	timeline.SlowFabric, timeline.ServerLink, timeline.NodeDaemons, timeline.CloudRanges, timeline.OtherVersions, timeline.ForgetfulRuntimes, timeline.OwnClocks,
-	timeline.PausedControllers, timeline.PluginPrograms, timeline.NodeFinalizers}
+	timeline.SlowFabric, timeline.ServerLink, timeline.CloudRanges, timeline.OtherVersions, timeline.ForgetfulRuntimes, timeline.OwnClocks,
+	timeline.PausedControllers, timeline.PluginPrograms, timeline.NodeFinalizers, timeline.BranchInterfaces}
+
+// lacksOf is what a lab for a scenario lacks. The daemons that it has on its nodes are ipamds.
+func lacksOf(s *scenarios.Scenario) []timeline.Need {
+	if s.Config.IPAM.System == scenarios.Datastore {
+		return lacks
+	}
+	return append(slices.Clone(lacks), timeline.NodeDaemons)
+}
 
 // Heal implements result.World.
 func (w *World) Heal(ctx context.Context) error {
@@ -42,7 +50,7 @@ func (st stage) Tell(f fact.Fact) { st.Record.Tell(f, "") }
 
 // Lacks implements timeline.World.
 func (st stage) Lacks() []timeline.Need {
-	list := slices.Clone(lacks)
+	list := slices.Clone(lacksOf(st.scenario()))
 	if _, containers := st.o.Backend.(Supplier); containers {
 		list = append(list, timeline.PausedPrograms)
 	}
@@ -50,7 +58,10 @@ func (st stage) Lacks() []timeline.Need {
 		list = append(list, timeline.DHCPServer)
 	}
 	if st.source == nil {
-		list = append(list, timeline.CIDRControllers, timeline.LeadingController)
+		list = append(list, timeline.LeadingController)
+	}
+	if st.source == nil && st.cloud == nil {
+		list = append(list, timeline.CIDRControllers)
 	}
 	return list
 }
@@ -82,6 +93,12 @@ func (st stage) Join(ctx context.Context, name string, podCIDRs []netip.Prefix) 
 	n, err := st.newNode(name)
 	if err != nil {
 		return err
+	}
+	if st.cloud != nil {
+		if err := st.launch(n); err != nil {
+			n.remove()
+			return err
+		}
 	}
 	n.podCIDRs = podCIDRs
 	st.mu.Lock()
@@ -131,6 +148,9 @@ func (st stage) Remove(ctx context.Context, name string) error {
 	delete(st.nodes, name)
 	st.mu.Unlock()
 	n.remove()
+	if st.cloud != nil {
+		st.Fail(st.cloud.Terminate(name))
+	}
 	n.mu.Lock()
 	st.assign(n, nil)
 	n.mu.Unlock()

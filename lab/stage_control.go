@@ -297,10 +297,22 @@ func (st stage) GapWatches(ctx context.Context, name string) error {
 }
 
 // AddRange implements timeline.ControlPlane.
-func (st stage) AddRange(r netip.Prefix) error { return st.source.addRange(r) }
+func (st stage) AddRange(r netip.Prefix) error {
+	if st.cloud != nil {
+		st.cloud.AddRange(r)
+		return nil
+	}
+	return st.source.addRange(r)
+}
 
 // RemoveRange implements timeline.ControlPlane.
-func (st stage) RemoveRange(r netip.Prefix) error { return st.source.removeRange(r) }
+func (st stage) RemoveRange(r netip.Prefix) error {
+	if st.cloud != nil {
+		st.cloud.RemoveRange(r)
+		return nil
+	}
+	return st.source.removeRange(r)
+}
 
 // LoseLeader implements timeline.ControlPlane.
 func (st stage) LoseLeader(how scenarios.LoseLeader) error {

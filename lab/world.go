@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vppdrill/vppdrill/lab/internal/cloud"
 	"github.com/vppdrill/vppdrill/lab/internal/nodeagent"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -41,8 +42,9 @@ type World struct {
 	made  uint32
 	pods  pods
 
-	// source is nil where no controller gives nodes their blocks.
+	// source is nil where no controller gives nodes their blocks, cloud where nodes are no instances of EC2.
 	source   *blockSource
+	cloud    *cloud.Cloud
 	external external
 	services services
 	held     HeldIDs
@@ -106,6 +108,12 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 			return nil, err
 		}
 	}
+	if s.Config.IPAM.OnEC2() {
+		epoch := time.Now()
+		if w.cloud, err = cloud.New(cloud.Config{Dir: w.control.dir, Plan: s.Config.IPAM, Now: func() time.Time { return epoch.Add(w.Now()) }}); err != nil {
+			return nil, err
+		}
+	}
 	if err = w.serveDHCP(s); err != nil {
 		return nil, err
 	}
@@ -162,6 +170,7 @@ func scaled(s *scenarios.Scenario, by float64) *scenarios.Scenario {
 	divide := func(d *time.Duration) { *d = time.Duration(float64(*d) / by) }
 	divide(&out.Config.Agent.NodeIDQuarantine)
 	divide(&out.Config.IPAM.ReuseDelay)
+	divide(&out.Config.IPAM.Datastore.Cooling)
 	return &out
 }
 
@@ -227,9 +236,10 @@ func (w *World) Close() error {
 		if w.control != nil {
 			errs = append(errs, w.control.close())
 		}
-		return errors.Join(errs...)
+		return errors.Join(append(errs, w.cloud.Close())...)
 	}
 	each(w.inOrder(), func(n *node) { n.remove() })
+	errs = append(errs, w.cloud.Close())
 	if w.control != nil {
 		errs = append(errs, w.control.close())
 	}

@@ -78,11 +78,11 @@ func (ds *DataStore) enter(c claim) {
 }
 
 // assignments are what pods have: in the store, in address order, and outside of it, in key order.
-func (ds *DataStore) assignments() (list, orphans []PodIPInfo) {
-	ds.settle()
-	list, orphans = make([]PodIPInfo, 0, ds.node.Len()), []PodIPInfo{}
-	for l := range ds.node.Leases() {
-		if e := ds.eniOf(nil, l.Addr); e != nil {
+func (p *NodePool) assignments() (list, orphans []PodIPInfo) {
+	p.settle()
+	list, orphans = make([]PodIPInfo, 0, p.node.Len()), []PodIPInfo{}
+	for l := range p.node.Leases() {
+		if e := p.eniOf(nil, l.Addr); e != nil {
 			list = append(list, PodIPInfo{IPAMKey: KeyOf(l.Owner), IP: l.Addr, DeviceNumber: e.device})
 		} else {
 			orphans = append(orphans, PodIPInfo{IPAMKey: KeyOf(l.Owner), IP: l.Addr, DeviceNumber: -1})
@@ -93,8 +93,8 @@ func (ds *DataStore) assignments() (list, orphans []PodIPInfo) {
 }
 
 // AllocatedIPs lists the assignments in address order.
-func (ds *DataStore) AllocatedIPs() []PodIPInfo {
-	list, _ := ds.assignments()
+func (p *NodePool) AllocatedIPs() []PodIPInfo {
+	list, _ := p.assignments()
 	return list
 }
 

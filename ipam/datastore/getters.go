@@ -49,30 +49,30 @@ func (ds *DataStore) Lookup(ipamKey IPAMKey) (PodIPInfo, bool) {
 }
 
 // GetENIInfos copies the whole store.
-func (ds *DataStore) GetENIInfos() *ENIInfos {
-	total, assignedIPs := ds.GetStats()
-	infos := &ENIInfos{TotalIPs: total, AssignedIPs: assignedIPs, ENIs: make(map[string]ENI, len(ds.enis))}
-	owners := ds.owners()
-	for _, e := range ds.enis {
-		infos.ENIs[e.id] = *ds.public(e, owners)
+func (p *NodePool) GetENIInfos() *ENIInfos {
+	total, assignedIPs := p.GetStats()
+	infos := &ENIInfos{TotalIPs: total, AssignedIPs: assignedIPs, ENIs: make(map[string]ENI, len(p.enis))}
+	owners := p.owners()
+	for _, e := range p.enis {
+		infos.ENIs[e.id] = *p.public(e, owners)
 	}
 	return infos
 }
 
-func (ds *DataStore) owners() map[netip.Addr]ipam.Owner {
-	owners := make(map[netip.Addr]ipam.Owner, ds.node.Len())
-	for l := range ds.node.Leases() {
+func (p *NodePool) owners() map[netip.Addr]ipam.Owner {
+	owners := make(map[netip.Addr]ipam.Owner, p.node.Len())
+	for l := range p.node.Leases() {
 		owners[l.Addr] = l.Owner
 	}
 	return owners
 }
 
-func (ds *DataStore) public(e *eni, owners map[netip.Addr]ipam.Owner) *ENI {
+func (p *NodePool) public(e *eni, owners map[netip.Addr]ipam.Owner) *ENI {
 	out := &ENI{ID: e.id, IsPrimary: e.primary, IsTrunk: e.trunk, DeviceNumber: e.device, IPv4Addresses: make(map[netip.Addr]*AddressInfo)}
 	for _, u := range e.units {
 		for a := u.Addr(); u.Contains(a); a = a.Next() {
 			info := &AddressInfo{IPAMKey: KeyOf(owners[a]), Address: a}
-			if f, ok := ds.node.addrs.facts[a]; ok && !f.held {
+			if f, ok := p.node.addrs.facts[a]; ok && !f.held {
 				info.UnassignedTime = time.Unix(0, f.at).UTC()
 			}
 			out.IPv4Addresses[a] = info

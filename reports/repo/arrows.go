@@ -106,6 +106,8 @@ var arrows = []arrow{
 		"a planted fault wraps what the product made; whoever imported it could come to need it"},
 	{"sim/...", []string{"sim/...", "ipam/...", "vppwire", "vppwire/mode", "vppwire/service", "vppwire/linkname", "vppwire/agent/...", "vppwire/strictyaml", "scenarios/..."},
 		"the simulator may not reach into a lab, the real host or the reports: a run is the same without them"},
+	{"lab/internal/cloud", []string{"sim/ec2", "sim/ec2/endpoint", "ipam/datastore", "ipam/space", "scenarios", "scenarios/blockranges", "scenarios/result"},
+		"AWS itself is in no lab: its double answers nodes by AWS' protocol, and says what it has assigned"},
 	{"lab/internal/kindcluster", []string{"lab", "lab/internal/spawn", "lab/vppproc", "fixtures/kubernetes", "vppwire"},
 		"a cluster runs what anybody applies to one, and nothing that only labs know"},
 	{"lab/...", []string{"lab/...", "ipam/...", "vppwire/...", "scenarios/..."},

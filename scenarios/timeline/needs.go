@@ -51,6 +51,7 @@ const (
 	PluginPrograms
 	CutLinks
 	WantedAddresses
+	BranchInterfaces
 )
 
 // needs is the one table of reasons for which an action or a setting is refused.
@@ -91,6 +92,7 @@ var needs = [...]string{
 	AgentAndVPP:       "it is about VPP or our agent, and --cni runs neither",
 	PluginPrograms:    "only --cni runs CNI plugins of its own, with their state on a disk",
 	WantedAddresses:   "no runtime here passes on which address a pod asks for",
+	BranchInterfaces:  "no controller attaches trunk interfaces here",
 	CutLinks:          "links between nodes are not cut here",
 }
 
@@ -174,6 +176,7 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"ipam.system=" + string(s.Config.IPAM.System), CIDRControllers, !s.Config.IPAM.Traits().ByID},
 		{"ipam.system=" + string(s.Config.IPAM.System), NodeDaemons, s.Config.IPAM.Traits().Daemons},
 		{"ipam.nodeipam.allocator=" + string(s.Config.IPAM.NodeIPAM.Allocator), CloudRanges, s.Config.IPAM.NodeIPAM.Allocator.InCloud()},
+		{"ipam.datastore.trunkENI", BranchInterfaces, s.Config.IPAM.System == scenarios.Datastore && s.Config.IPAM.Datastore.TrunkENI},
 		{"agent.hookTime", AgentCalls, s.Config.Agent.HookTime > 0},
 		{"wiring.services=vpp", ServiceFeed, s.Config.Wiring.Services == scenarios.ServedByVPP},
 		{"topology.clockSpread", OwnClocks, s.Topology.ClockSpread > 0}, {"topology.clockDrift", OwnClocks, s.Topology.ClockDrift > 0},

@@ -19,6 +19,8 @@ type RegionConfig struct {
 	AttachDelay time.Duration
 	// MetadataLag is how long the metadata service takes to show a change.
 	MetadataLag time.Duration
+	// Changed, where set, is told of each change of what an instance has, when it is made.
+	Changed func(h *Host)
 }
 
 // Region is one account's EC2 in one region by single requests, as its API has them: an interface is made, attached,
@@ -181,6 +183,32 @@ func (r *Region) changed(now time.Time, h ...*Host) {
 		}
 	}
 	r.past.add(now, r.present())
+	for _, one := range h {
+		if one != nil && r.cfg.Changed != nil {
+			r.cfg.Changed(one)
+		}
+	}
+}
+
+// Terminate ends an instance. Its interfaces go with it but for those that are to stay, which are of no instance then.
+func (r *Region) Terminate(now time.Time, instance string) error {
+	h, err := r.Host(instance)
+	if err != nil {
+		return err
+	}
+	for _, e := range h.enis {
+		if rec := r.records[e.ID]; rec.deleteOnTermination {
+			e.releaseAll()
+			delete(r.records, e.ID)
+		} else {
+			rec.free = now
+			r.loose = append(r.loose, e)
+		}
+	}
+	h.enis = nil
+	r.instances = slices.DeleteFunc(r.instances, func(x *Host) bool { return x == h })
+	r.changed(now, h)
+	return nil
 }
 
 // present is everything, by ID.

@@ -5,6 +5,7 @@ package cmd
 import (
 	"context"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -14,10 +15,12 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
+	"github.com/vppdrill/vppdrill/vppwire/host/ipamd"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
@@ -27,21 +30,24 @@ const (
 	clusterKubernetes = "kubernetes"
 )
 
-// Where its addresses come from. All but contiv take their blocks from the Node object's pod CIDRs, which another
-// program sets.
+// Where its addresses come from. All but contiv and datastore take their blocks from the Node object's pod CIDRs, which
+// another program sets.
 const (
 	ipamContiv      = "contiv"       // blocks and addresses as Contiv cuts them by node ID
 	ipamNodeIPAM    = "nodeipam"     // addresses as host-local gives them
 	ipamClusterPool = "cluster-pool" // addresses as Cilium's agent gives them
 	ipamMultiPool   = "multi-pool"   // the same, with blocks that come and go by what the node's PoolNode asks for
+	ipamDatastore   = "datastore"    // addresses and blocks as EC2 gives them to the instance
 	ipamExternal    = "external"     // addresses as another IPAM plugin says
 )
 
-var ipamSystems = []string{ipamContiv, ipamNodeIPAM, ipamClusterPool, ipamMultiPool, ipamExternal}
+var ipamSystems = []string{ipamContiv, ipamNodeIPAM, ipamClusterPool, ipamMultiPool, ipamDatastore, ipamExternal}
 
 // allocator is what gives a node's pods their addresses.
 func (f *clusterFlags) allocator(reuseDelay time.Duration) (ipam.NodeAllocator, error) {
 	switch f.ipam {
+	case ipamDatastore:
+		return datastore.NewNode(datastore.NodeConfig{Cooling: f.ec2.cooling, Gateway: ipamd.Gateway})
 	case ipamClusterPool: // journals of before may hold pods with the address that agents keep for NAT
 		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Avoid: agent.KeptForNAT})
 	case ipamMultiPool:
@@ -61,6 +67,8 @@ type clusterFlags struct {
 	kind, kubeconfig, pools, ipam string
 	// poolsNamespace and poolsName are pools, parted; of an IPAMConfig there is no namespace.
 	poolsNamespace, poolsName string
+	// ec2 are the environment's settings of --ipam datastore.
+	ec2 settingsOfIPAMD
 	// nodeConfigs: NodeConfig resources are heeded.
 	nodeConfigs bool
 }
@@ -70,7 +78,7 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that names the API server; empty: the pod's own")
 	flags.StringVar(&f.pools, "pools", "", "source of the address ranges, which may change: the key pools of the ConfigMap `NAMESPACE/NAME`, or the IPAMConfig NAME; empty: the configuration")
 	flags.BoolVar(&f.nodeConfigs, "node-configs", false, "let the NodeConfig resource of a node replace its entry in the configuration")
-	flags.StringVar(&f.ipam, "ipam", "", "source of addresses: `contiv|nodeipam|cluster-pool|multi-pool|external`; cut by node ID, from the Node object's pod CIDRs, from blocks of vppdrill controller --type multi-pool, or from another IPAM plugin; empty: as useExternalIPAM says")
+	flags.StringVar(&f.ipam, "ipam", "", "source of addresses: `contiv|nodeipam|cluster-pool|multi-pool|datastore|external`; cut by node ID, from the Node object's pod CIDRs, from blocks of vppdrill controller --type multi-pool, from EC2 with the environment of vppdrill ipamd, or from another IPAM plugin; empty: as useExternalIPAM says")
 }
 
 // check completes the flags, and the configuration by them.
@@ -110,6 +118,12 @@ func (f *clusterFlags) check(cfg *agent.Config) error {
 	if !slices.Contains(ipamSystems, f.ipam) {
 		return cli.Usagef("agent: --ipam %q is none of %s%s", f.ipam, strings.Join(ipamSystems, ", "), cli.Hint(f.ipam, ipamSystems))
 	}
+	if f.ipam == ipamDatastore {
+		var err error
+		if f.ec2, err = ipamdSettings("agent", os.LookupEnv); err != nil {
+			return err
+		}
+	}
 	if f.ipam == ipamContiv && cfg.IPAMConfig.UseExternalIPAM {
 		return cli.Usagef("agent: --ipam %s cuts blocks by node ID, and the configuration's useExternalIPAM takes them from elsewhere: leave out one of the two", f.ipam)
 	}
@@ -127,6 +141,8 @@ func (f *clusterFlags) rests(reuseDelay time.Duration) error {
 	switch f.ipam {
 	case ipamClusterPool, ipamMultiPool:
 		return cli.Usagef("agent: --reuse-delay %s is not of --ipam %s: Cilium's agent gives a released address again as it comes; leave it out, or take --ipam nodeipam", reuseDelay, f.ipam)
+	case ipamDatastore:
+		return cli.Usagef("agent: --reuse-delay %s is not of --ipam %s: IP_COOLDOWN_PERIOD says how long a released address cools; leave it out", reuseDelay, f.ipam)
 	case ipamExternal:
 		return cli.Usagef("agent: --reuse-delay %s is not of --ipam %s: the other plugin decides when an address comes again; leave it out", reuseDelay, f.ipam)
 	}

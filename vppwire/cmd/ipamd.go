@@ -67,7 +67,7 @@ While the checkpoint cannot be read, pods wait and nothing is written. Exit code
 			if err != nil {
 				return err
 			}
-			settings, err := ipamdSettings(os.LookupEnv)
+			settings, err := ipamdSettings("ipamd", os.LookupEnv)
 			if err != nil {
 				return err
 			}
@@ -111,7 +111,7 @@ var notBuilt = []struct{ name, what string }{
 }
 
 // ipamdSettings reads the environment. What upstream would pass over is refused.
-func ipamdSettings(lookup func(name string) (string, bool)) (s settingsOfIPAMD, err error) {
+func ipamdSettings(command string, lookup func(name string) (string, bool)) (s settingsOfIPAMD, err error) {
 	number := func(name string, least, absent int) int {
 		text, set := lookup(name)
 		if !set || text == "" {
@@ -119,7 +119,7 @@ func ipamdSettings(lookup func(name string) (string, bool)) (s settingsOfIPAMD, 
 		}
 		n, bad := strconv.Atoi(text)
 		if (bad != nil || n < least) && err == nil {
-			err = cli.Usagef("ipamd: %s=%q: want a number from %d", name, text, least)
+			err = cli.Usagef("%s: %s=%q: want a number from %d", command, name, text, least)
 		}
 		return n
 	}
@@ -130,7 +130,7 @@ func ipamdSettings(lookup func(name string) (string, bool)) (s settingsOfIPAMD, 
 		}
 		on, bad := strconv.ParseBool(text)
 		if bad != nil && err == nil {
-			err = cli.Usagef("ipamd: %s=%q: want true or false", name, text)
+			err = cli.Usagef("%s: %s=%q: want true or false", command, name, text)
 		}
 		return on
 	}
@@ -144,7 +144,7 @@ func ipamdSettings(lookup func(name string) (string, bool)) (s settingsOfIPAMD, 
 	s.cooling = time.Duration(number("IP_COOLDOWN_PERIOD", 1, int(datastore.CoolingPeriod/time.Second))) * time.Second
 	for _, n := range notBuilt {
 		if flag(n.name, false) && err == nil {
-			err = cli.Usagef("ipamd: %s=true: %s is not built; remove it", n.name, n.what)
+			err = cli.Usagef("%s: %s=true: %s is not built; remove it", command, n.name, n.what)
 		}
 	}
 	return s, err
@@ -157,6 +157,19 @@ func (s settingsOfIPAMD) shown(enisMax int) map[string]any {
 		"MAX_ENI": enisMax, "ENABLE_PREFIX_DELEGATION": s.delegation, "ENABLE_SUBNET_DISCOVERY": s.discovery, "IP_COOLDOWN_PERIOD": int(s.cooling / time.Second),
 		"AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": false, "ENABLE_POD_ENI": false, "ENABLE_IPv6": false,
 	}
+}
+
+// sizing is what the settings and the instance's limits make of the pool.
+func (s settingsOfIPAMD) sizing(ctx context.Context, cloud *aws.Client) (datastore.Sizing, error) {
+	limits, err := cloud.Limits(ctx)
+	if err != nil {
+		return datastore.Sizing{}, err
+	}
+	most := limits.ENIs
+	if s.enisMax > 0 {
+		most = min(most, s.enisMax)
+	}
+	return datastore.Sizing{Targets: s.targets, ENIsMax: most, UnitsPerENI: limits.IPv4PerENI - 1, PrefixDelegation: s.delegation}, nil
 }
 
 // run runs the daemon until ctx ends, which is no error.
@@ -185,16 +198,12 @@ func (f *ipamdFlags) run(ctx context.Context, s settingsOfIPAMD, log *slog.Logge
 	if err != nil {
 		return err
 	}
-	limits, err := cloud.Limits(ctx)
+	sizing, err := s.sizing(ctx, cloud)
 	if err != nil {
 		return err
 	}
-	if s.enisMax == 0 || s.enisMax > limits.ENIs {
-		s.enisMax = limits.ENIs
-	}
 	d = ipamd.New(ipamd.Config{Cloud: cloud, Checkpoint: datastore.NewJSONFile(ipamd.Disk{}, f.checkpoint), Cooling: s.cooling,
-		Sizing:   datastore.Sizing{Targets: s.targets, ENIsMax: s.enisMax, UnitsPerENI: limits.IPv4PerENI - 1, PrefixDelegation: s.delegation},
-		Settings: s.shown(s.enisMax), Log: log})
+		Sizing: sizing, Settings: s.shown(sizing.ENIsMax), Log: log})
 	parts, err := serving(f.pods, d.Pods(), log)
 	if err != nil {
 		return err
@@ -205,7 +214,7 @@ func (f *ipamdFlags) run(ctx context.Context, s settingsOfIPAMD, log *slog.Logge
 		return untilOneEnds(ctx, parts[0], func(context.Context) error { return err })
 	}
 	i := cloud.Instance()
-	log.Info("ipamd", "instance", i.ID, "type", i.Type, "enis", s.enisMax, "addresses", limits.IPv4PerENI-1, "checkpoint", f.checkpoint)
+	log.Info("ipamd", "instance", i.ID, "type", i.Type, "enis", sizing.ENIsMax, "addresses", sizing.UnitsPerENI, "checkpoint", f.checkpoint)
 	if err := untilOneEnds(ctx, append(append(parts, shown...), d.Run)...); err != nil {
 		return err
 	}

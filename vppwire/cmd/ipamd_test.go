@@ -22,10 +22,11 @@ import (
 	"github.com/vppdrill/vppdrill/sim/ec2/endpoint"
 )
 
-// Goal: the command finds its instance, serves pods and introspection, keeps its checkpoint and its secrets, and ends in order. Method: the
-// command against a double of EC2, whose metadata service hands out the credentials, with all that it writes.
-func TestIPAMD(t *testing.T) {
-	const accessKey, secretKey = "AKIATESTSOFCOMMAND", "secret-of-the-command"
+const accessKey, secretKey = "AKIATESTSOFCOMMAND", "secret-of-the-command"
+
+// doubleOfEC2 is an instance of a double of EC2, which the environment names from now on; it wants two addresses warm.
+func doubleOfEC2(t *testing.T) *ec2.Host {
+	t.Helper()
 	region := ec2.NewRegion(ec2.RegionConfig{})
 	region.AddSubnet(ec2.Place{ID: "subnet-1", Zone: "eu-central-1a", Subnet: ec2.NewSubnet(netip.MustParsePrefix("10.0.0.0/24"))})
 	host, err := region.Launch(time.Now(), "m5.large", "subnet-1", ec2.Limits{ENIs: 3, IPv4PerENI: 10})
@@ -34,20 +35,19 @@ func TestIPAMD(t *testing.T) {
 	api, metadata := httptest.NewServer(double.API()), httptest.NewServer(double.Metadata(host.ID))
 	t.Cleanup(api.Close)
 	t.Cleanup(metadata.Close)
-	dir := t.TempDir()
 	for name, value := range map[string]string{
 		"AWS_ENDPOINT_URL_EC2": api.URL, "AWS_EC2_METADATA_SERVICE_ENDPOINT": metadata.URL, "AWS_REGION": "", "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "",
 		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "WARM_IP_TARGET": "2", "MAX_ENI": "2",
 	} {
 		t.Setenv(name, value)
 	}
-	program := filepath.Join(dir, "set-up")
-	must(t, os.WriteFile(program, []byte("#!/bin/sh\n[ -z \"$AWS_ENDPOINT_URL_EC2\" ] && echo $1 >>"+dir+"/set-up.txt\n"), 0o755))
-	pods, shown, file := filepath.Join(dir, "pods.sock"), filepath.Join(dir, "shown.sock"), filepath.Join(dir, "ipam.json")
-	args := []string{"ipamd", "--checkpoint", file, "--pods", "unix:" + pods, "--introspection", "unix:" + shown, "--set-up", program, "--log-level", "debug", "--format", "json"}
+	return host
+}
+
+// begun runs a command until it is interrupted, with what it writes.
+func begun(t *testing.T, args ...string) (said *spoken, ended chan error, interrupt func()) {
 	ctx, interrupt := context.WithCancel(t.Context())
-	ended := make(chan error)
-	said := &spoken{}
+	said, ended = &spoken{}, make(chan error, 1)
 	go func() {
 		root := &cobra.Command{Use: "vppdrill", SilenceErrors: true, SilenceUsage: true}
 		root.AddCommand(Commands(nil)...)
@@ -56,6 +56,53 @@ func TestIPAMD(t *testing.T) {
 		root.SetErr(said)
 		ended <- root.ExecuteContext(ctx)
 	}()
+	return said, ended, interrupt
+}
+
+// Goal: an agent with --ipam datastore asks EC2 for its addresses, and shows them as ipamd does beside its own paths. Method: the command
+// against a double of EC2, with an etcd of its own, while no VPP is there.
+func TestAgentAsksEC2(t *testing.T) {
+	doubleOfEC2(t)
+	dir := t.TempDir()
+	config, shown := filepath.Join(dir, "contiv.yaml"), filepath.Join(dir, "rest.sock")
+	must(t, os.WriteFile(config, []byte("TCPstackDisabled: true\nIPAMConfig: {podSubnetCIDR: 10.0.0.0/24, podSubnetOneNodePrefixLen: 28}\n"), 0o644))
+	said, ended, interrupt := begun(t, "agent", "--ipam", "datastore", "--config", config, "--node", "node-1", "--register", "--etcd", "embedded:"+filepath.Join(dir, "etcd"),
+		"--vpp-patience", "0", "--vpp-socket", filepath.Join(dir, "none.sock"), "--journal", filepath.Join(dir, "journal"), "--cni-socket", filepath.Join(dir, "cni.sock"), "--rest", "unix:"+shown)
+	patience := time.After(time.Minute)
+	for _, one := range []struct{ path, want string }{
+		{"/v1/enis", `"TotalIPs":2,"AssignedIPs":0`}, {"/v1/pods", `[]`}, {"/v1/ipamd-env-settings", `"WARM_IP_TARGET":2`},
+		{"/metrics", "awscni_total_ip_addresses 2\n"}, {"/metrics", `awscni_ec2api_req_count{fn="AssignPrivateIpAddresses"} 1`}, {"/metrics", "vppdrill_agent_"},
+		{"/state", `"10.0.0.5/32"`},
+	} {
+		for code, text := ask(t, shown, http.MethodGet, one.path, ""); code != http.StatusOK || !strings.Contains(text, one.want); code, text = ask(t, shown, http.MethodGet, one.path, "") {
+			select {
+			case err := <-ended:
+				t.Fatalf("ended: %v\n%s", err, said)
+			case <-patience:
+				t.Fatalf("%s: %d %s, want %s\n%s", one.path, code, text, one.want, said)
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	}
+	interrupt()
+	must(t, <-ended)
+	for _, secret := range []string{accessKey, secretKey, "session-"} {
+		if strings.Contains(said.String(), secret) {
+			t.Errorf("%s is told", secret)
+		}
+	}
+}
+
+// Goal: the command finds its instance, serves pods and introspection, keeps its checkpoint and its secrets, and ends in order. Method: the
+// command against a double of EC2, whose metadata service hands out the credentials, with all that it writes.
+func TestIPAMD(t *testing.T) {
+	dir := t.TempDir()
+	host := doubleOfEC2(t)
+	program := filepath.Join(dir, "set-up")
+	must(t, os.WriteFile(program, []byte("#!/bin/sh\n[ -z \"$AWS_ENDPOINT_URL_EC2\" ] && echo $1 >>"+dir+"/set-up.txt\n"), 0o755))
+	pods, shown, file := filepath.Join(dir, "pods.sock"), filepath.Join(dir, "shown.sock"), filepath.Join(dir, "ipam.json")
+	args := []string{"ipamd", "--checkpoint", file, "--pods", "unix:" + pods, "--introspection", "unix:" + shown, "--set-up", program, "--log-level", "debug", "--format", "json"}
+	said, ended, interrupt := begun(t, args...)
 	for code, _ := ask(t, shown, http.MethodGet, "/readyz", ""); code != http.StatusOK; code, _ = ask(t, shown, http.MethodGet, "/readyz", "") {
 		select {
 		case err := <-ended:

@@ -12,11 +12,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/cnisocket"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
+	"github.com/vppdrill/vppdrill/vppwire/host/ipamd"
+	"github.com/vppdrill/vppdrill/vppwire/host/ipamd/aws"
 	"github.com/vppdrill/vppdrill/vppwire/host/journal"
 	"github.com/vppdrill/vppdrill/vppwire/host/linux"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
@@ -81,11 +84,45 @@ func run(ctx context.Context, o options) (err error) {
 	c := o.host()
 	c.Allocator, c.Journal, c.Records, c.Boot, c.Linux, c.HostAddresses = alloc, j, records, boot, machine, machine
 	c.Store, c.Cluster, c.Events, c.Stepped = facts.store, facts.cluster, facts.events, facts.stepped
+	var addresses *ipamd.Requester // of EC2
+	if node, ok := alloc.(*datastore.Node); ok {
+		if addresses, err = warm(ctx, o, node, &c); err != nil {
+			return err
+		}
+	}
 	d, err := host.New(c)
 	if err != nil {
 		return err
 	}
-	return serve(ctx, o, d, facts.trouble)
+	return serve(ctx, o, d, facts.trouble, addresses)
+}
+
+// warm has EC2 give an agent its addresses: what the agent hears of its cluster, and its steps, pass by the requester.
+func warm(ctx context.Context, o options, node *datastore.Node, c *host.Config) (*ipamd.Requester, error) {
+	var r *ipamd.Requester
+	settings := o.cluster.ec2
+	cloud, err := aws.Connect(ctx, aws.Config{SubnetDiscovery: settings.discovery, Log: o.log, Requested: func(name string, took time.Duration, err error) {
+		if r != nil { // before there is one, limits are asked for
+			r.Metrics().Requested(name, took, err)
+		}
+	}})
+	if err != nil {
+		return nil, err
+	}
+	sizing, err := settings.sizing(ctx, cloud)
+	if err != nil {
+		return nil, err
+	}
+	r = ipamd.NewRequester(ipamd.RequesterConfig{Cloud: cloud, Sizing: sizing, Node: o.node, Alloc: node, Settings: settings.shown(sizing.ENIsMax), Log: o.log})
+	c.Cluster = r.Cluster(c.Cluster)
+	others := c.Stepped
+	c.Stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) {
+		if others != nil {
+			others(now, a, effects)
+		}
+		r.Stepped(now)
+	}
+	return r, nil
 }
 
 // connect reaches etcd, or runs it; stop lets it go.
@@ -139,19 +176,26 @@ func register(ctx context.Context, o options, c *etcd.Client) {
 }
 
 // serve runs the driver and its sockets until one of them ends. trouble is the cluster's of facts.
-func serve(ctx context.Context, o options, d *host.Driver, trouble func() string) error {
+func serve(ctx context.Context, o options, d *host.Driver, trouble func() string, addresses *ipamd.Requester) error {
 	server, err := cnisocket.Listen(o.cniSocket, d, o.log)
 	if err != nil {
 		return err
 	}
 	server.Done = d.Metrics.Requested
-	h := rest.Handler(rest.Config{Agent: d, NodeName: o.node, IPAM: o.cfg.IPAMConfig, Metrics: d.Metrics.Registry, Trouble: trouble})
+	shownBy := rest.Config{Agent: d, NodeName: o.node, IPAM: o.cfg.IPAMConfig, Metrics: d.Metrics.Registry, Trouble: trouble}
+	if addresses != nil {
+		shownBy.Metrics, shownBy.Beside = addresses.Metrics().With(shownBy.Metrics), addresses.Introspection()
+	}
+	h := rest.Handler(shownBy)
 	shown, err := serving(o.rest, h, o.log)
 	if err != nil {
 		// the CNI socket goes as it does at the end
 		return untilOneEnds(ctx, server.Serve, func(context.Context) error { return err })
 	}
 	parts := append(shown, server.Serve, d.Run)
+	if addresses != nil {
+		parts = append(parts, func(ctx context.Context) error { addresses.Run(ctx, d); return nil })
+	}
 	if o.install.confDir != "" {
 		parts = append(parts, func(ctx context.Context) error {
 			if err := o.install.whenReady(ctx, d, o.log); err != nil {

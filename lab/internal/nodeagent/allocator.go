@@ -1,16 +1,22 @@
 package nodeagent
 
 import (
+	"cmp"
 	"math/rand/v2"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host/ipamd"
 )
 
 // allocator is what gives the node's pods their addresses.
 func (c *Config) allocator() (ipam.NodeAllocator, error) {
+	if c.EC2 != nil {
+		return datastore.NewNode(datastore.NodeConfig{Cooling: cmp.Or(c.EC2.Cooling, -1), Gateway: ipamd.Gateway})
+	}
 	if c.Cilium {
 		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Keep: agent.KeptForNAT})
 	}

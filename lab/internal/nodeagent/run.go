@@ -12,11 +12,13 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/cnisocket"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
+	"github.com/vppdrill/vppdrill/vppwire/host/ipamd"
 	"github.com/vppdrill/vppdrill/vppwire/host/journal"
 	"github.com/vppdrill/vppdrill/vppwire/host/linux"
 )
@@ -24,10 +26,12 @@ import (
 // Config is one node's agent, as the lab writes it down for the process.
 type Config struct {
 	Agent agent.Config
-	// ReuseDelay and External are the allocator's. Cilium: it is the one of Cilium's agent instead, which has neither.
+	// ReuseDelay and External are the allocator's. Cilium: it is the one of Cilium's agent instead, which has neither. EC2, where set,
+	// gives the node its addresses.
 	ReuseDelay time.Duration
 	External   bool
 	Cilium     bool
+	EC2        *EC2
 	// Boot tells one boot of the machine from the next.
 	Boot string
 	// Address, where valid, is the interconnect address that somebody gave the node.
@@ -41,6 +45,7 @@ type Config struct {
 // process is the running agent with what is watched of it.
 type process struct {
 	driver   *host.Driver
+	ipamd    *ipamd.Requester // nil without EC2
 	counts   counts
 	vppUp    atomic.Bool
 	store    storeHeard
@@ -101,11 +106,22 @@ func run(ctx context.Context, c Config, kernel vppwire.Linux, addresses host.Hos
 	p := &process{changes: newChanges(newLeftovers(&c.Agent, host.Socket(c.VPP), kernel), gone)}
 	defer p.changes.close()
 	p.cluster = newHeardCluster(api.Cluster(c.Agent.NodeName))
+	told, stepped := host.Cluster(p.cluster), p.changes.stepped
+	if c.EC2 != nil {
+		if p.ipamd, err = c.EC2.requester(ctx, c.Agent.NodeName, alloc.(*datastore.Node), log); err != nil {
+			return err
+		}
+		told = p.ipamd.Cluster(told)
+		stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) {
+			p.changes.stepped(now, a, effects)
+			p.ipamd.Stepped(now)
+		}
+	}
 	p.driver, err = host.New(host.Config{
 		Agent: c.Agent, Allocator: alloc, Journal: countedJournal{j, &p.counts}, Records: records, Boot: c.Boot,
 		Linux: countedLinux{kernel, &p.counts, gone}, VPP: countedVPP{host.Socket(c.VPP), &p.counts, &p.vppUp, gone},
-		Store: heardStore{store.Store(), &p.store, &p.counts}, Cluster: p.cluster, HostAddresses: addresses,
-		CallTimeout: c.CallTimeout, Stepped: p.changes.stepped, Log: log,
+		Store: heardStore{store.Store(), &p.store, &p.counts}, Cluster: told, HostAddresses: addresses,
+		CallTimeout: c.CallTimeout, Stepped: stepped, Log: log,
 	})
 	if err != nil {
 		return err
@@ -132,6 +148,9 @@ func (p *process) serve(ctx context.Context, c Config, log *slog.Logger) error {
 		}) // ends with Run
 	}()
 	go func() { ended <- p.driver.Run(ctx) }()
+	if p.ipamd != nil {
+		go p.ipamd.Run(ctx, p.driver)
+	}
 	<-restored
 	cni, err := cnisocket.Listen(c.CNI, p.driver, log)
 	if err != nil {

@@ -44,6 +44,9 @@ func (p *process) state(out http.ResponseWriter, r *http.Request) {
 	err = p.driver.Ask(r.Context(), func(a *agent.Agent) {
 		s.State = rest.StateOf(a)
 		s.Changes = p.changes.after(heard)
+		if p.ipamd != nil {
+			s.IPAMD, s.Short = p.ipamd.Pending(a)
+		}
 	})
 	if err != nil {
 		http.Error(out, err.Error(), http.StatusServiceUnavailable)

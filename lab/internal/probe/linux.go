@@ -105,8 +105,8 @@ func (s *space) paths(nl *netlink.Handle, name string, family int) error {
 		if r.Dst != nil {
 			out.Dst = fromNet(r.Dst)
 		}
-		if a := out.Dst.Addr(); a.IsLinkLocalUnicast() || a.IsMulticast() {
-			continue // the kernel's own
+		if a := out.Dst.Addr(); a.Is6() && (a.IsLinkLocalUnicast() || a.IsMulticast()) {
+			continue // the kernel's own; 169.254.1.1 is the gateway of pods on AWS
 		}
 		if r.Gw != nil {
 			via, _ := netip.AddrFromSlice(r.Gw)

@@ -127,7 +127,7 @@ func (t *tables) add(m api.Message, source uint8, nics []string) {
 			i.Table4 = m.VrfID
 		}
 	case *ip.IPAddressDetails:
-		if i := t.ifaces[uint32(m.SwIfIndex)]; i != nil && !address(m.Prefix.Address).IsLinkLocalUnicast() {
+		if i, a := t.ifaces[uint32(m.SwIfIndex)], address(m.Prefix.Address); i != nil && !(a.Is6() && a.IsLinkLocalUnicast()) {
 			i.Addrs = append(i.Addrs, netip.PrefixFrom(address(m.Prefix.Address), int(m.Prefix.Len)))
 		}
 	case *ip.IPUnnumberedDetails:

@@ -42,7 +42,7 @@ func (s *vpc) most() (interfaces, each int) { return s.limits.ENIs, s.limits.IPv
 func (s *vpc) spare(node string) int { return s.left(node) - s.limits.ENIs }
 
 // left implements provider.
-func (s *vpc) left(node string) int { return s.zoneOf(node).pods.Free() }
+func (s *vpc) left(node string) int { return s.zoneOf(node).Pods.Free() }
 
 // vacant is not known: what an instance can have depends on its interfaces.
 func (*vpc) vacant() bool { return false }

@@ -41,8 +41,8 @@ func newProvider(env Env) (provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, z := range v.zones { // the handshake needs a cloud that does not reassign an address while it is being freed
-		z.pods.Rotate()
+	for _, z := range v.net.Zones { // the handshake needs a cloud that does not reassign an address while it is being freed
+		z.Pods.Rotate()
 	}
 	return v, nil
 }

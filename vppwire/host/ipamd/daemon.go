@@ -40,8 +40,7 @@ const phase = 2
 type Daemon struct {
 	cfg     Config
 	metrics *Metrics
-	calls   chan datastore.Call
-	answers chan datastore.Result
+	caller
 
 	mu      sync.Mutex // over all below
 	store   *datastore.DataStore
@@ -59,14 +58,14 @@ func New(cfg Config) *Daemon {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Daemon{cfg: cfg, calls: make(chan datastore.Call, 1), answers: make(chan datastore.Result, 1)}
+	d := &Daemon{cfg: cfg, caller: newCaller()}
 	d.store = datastore.NewDataStore(warnings{cfg.Log}, cfg.Checkpoint, cfg.Now)
 	d.store.CheckpointMigrationPhase = phase
 	if cfg.Cooling > 0 {
 		d.store.Cooling = cfg.Cooling
 	}
 	d.machine = datastore.NewManager(d.store, cfg.Sizing)
-	d.metrics = newMetrics(d)
+	d.metrics = newMetrics(d.look, cfg.Sizing)
 	return d
 }
 
@@ -80,23 +79,9 @@ func (w warnings) Warnf(format string, args ...any) {
 // Run drives the daemon until ctx ends, which is no error. It is called once.
 func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	var caller sync.WaitGroup
-	caller.Go(func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case c := <-d.calls:
-				r := d.cfg.Cloud.Do(ctx, c)
-				r.Number = c.Number
-				select {
-				case d.answers <- r:
-				case <-ctx.Done():
-				}
-			}
-		}
-	})
-	defer caller.Wait()
+	var calling sync.WaitGroup
+	calling.Go(func() { d.caller.run(ctx, d.cfg.Cloud) })
+	defer calling.Wait()
 	defer cancel()
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
@@ -130,10 +115,7 @@ func (d *Daemon) step(ev datastore.Event) {
 			d.pending = &c
 			d.cfg.Log.Debug("call", "call", c.String())
 			d.metrics.calling(c)
-			select {
-			case d.calls <- c:
-			default: // two calls were given up, and the first is under way still: this one is given up, too
-			}
+			d.ask(c)
 		case datastore.WakeAt:
 			d.wake = e.At
 		case datastore.Note:
@@ -207,7 +189,7 @@ func (d *Daemon) Trouble() string {
 }
 
 // look runs f on the store, between two steps.
-func (d *Daemon) look(f func(*datastore.DataStore)) {
+func (d *Daemon) look(f func(store)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	f(d.store)

@@ -49,3 +49,15 @@ func (d *Daemon) Turn(ctx context.Context, clock *Clock, until time.Time) {
 		d.step(datastore.Woke{})
 	}
 }
+
+// RunBy does what Run does for an agent that a lock guards.
+func (r *Requester) RunBy(ctx context.Context, mu *sync.Mutex, a looked) {
+	r.run(ctx, func(ctx context.Context, look func(looked)) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if ctx.Err() == nil {
+			look(a)
+		}
+		return ctx.Err()
+	})
+}

@@ -15,7 +15,6 @@ import (
 type Metrics struct {
 	Registry *prometheus.Registry
 
-	daemon     *Daemon
 	errors     *prometheus.CounterVec
 	inProgress *prometheus.GaugeVec
 	reconciles *prometheus.CounterVec
@@ -28,13 +27,13 @@ type Metrics struct {
 	failures   *prometheus.CounterVec
 }
 
-func newMetrics(d *Daemon) *Metrics {
+func newMetrics(look func(func(store)), sizing datastore.Sizing) *Metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "awscni_" + name, Help: help}, labels)
 	}
 	m := &Metrics{
-		Registry: prometheus.NewRegistry(), daemon: d,
-		errors: counter("ipamd_error_count", "Errors of the daemon, by what it did.", "fn"),
+		Registry: prometheus.NewRegistry(),
+		errors:   counter("ipamd_error_count", "Errors of the daemon, by what it did.", "fn"),
 		inProgress: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "awscni_ipamd_action_inprogress",
 			Help: "What the daemon is doing."}, []string{"fn"}),
 		reconciles: counter("reconcile_count", "How often interfaces and addresses were compared with what is attached.", "fn"),
@@ -48,7 +47,7 @@ func newMetrics(d *Daemon) *Metrics {
 		requests:  counter("ec2api_req_count", "Requests to EC2.", "fn"),
 		failures:  counter("ec2api_error_count", "Requests to EC2 that failed.", "fn"),
 	}
-	m.Registry.MustRegister(m.errors, m.inProgress, m.reconciles, m.adds, m.dels, m.exhausted, m.latency, m.apiErrors, m.requests, m.failures, (*pool)(d))
+	m.Registry.MustRegister(m.errors, m.inProgress, m.reconciles, m.adds, m.dels, m.exhausted, m.latency, m.apiErrors, m.requests, m.failures, pool{look, sizing})
 	return m
 }
 
@@ -125,7 +124,10 @@ func (m *Metrics) removed(err error) {
 }
 
 // pool shows the store's account and its limits at the moment of asking.
-type pool Daemon
+type pool struct {
+	look   func(func(store))
+	sizing datastore.Sizing
+}
 
 var (
 	enisDesc       = describe("eni_allocated", "Attached interfaces.")
@@ -145,23 +147,22 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 }
 
 // Describe implements prometheus.Collector.
-func (*pool) Describe(out chan<- *prometheus.Desc) {
+func (pool) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range [...]*prometheus.Desc{enisDesc, enisMaxDesc, ipMaxDesc, totalDesc, assignedDesc, prefixesDesc, forcedENIsDesc, forcedIPsDesc, perENIDesc, perCIDRDesc} {
 		out <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
-func (p *pool) Collect(out chan<- prometheus.Metric) {
-	d := (*Daemon)(p)
+func (p pool) Collect(out chan<- prometheus.Metric) {
 	gauge := func(desc *prometheus.Desc, n int, labels ...string) {
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(n), labels...)
 	}
-	d.look(func(ds *datastore.DataStore) {
+	p.look(func(ds store) {
 		s := ds.GetIPStats()
 		gauge(enisDesc, ds.GetENIs())
-		gauge(enisMaxDesc, d.cfg.Sizing.ENIsMax)
-		gauge(ipMaxDesc, d.cfg.Sizing.ENIsMax*d.cfg.Sizing.IPsPerENI())
+		gauge(enisMaxDesc, p.sizing.ENIsMax)
+		gauge(ipMaxDesc, p.sizing.ENIsMax*p.sizing.IPsPerENI())
 		gauge(totalDesc, s.TotalIPs)
 		gauge(assignedDesc, s.AssignedIPs)
 		gauge(prefixesDesc, s.TotalPrefixes)

@@ -45,6 +45,8 @@ type Config struct {
 	// Trouble is a line about what keeps the agent from its cluster, empty where nothing does; nil: nothing is known of
 	// that.
 	Trouble func() string
+	// Beside, where set, has every other path.
+	Beside http.Handler
 }
 
 // askTime is how long a look at the agent may take; its longest step is far below.
@@ -59,6 +61,9 @@ func Handler(cfg Config) http.Handler {
 	mux.HandleFunc("GET /plan", h.plan)
 	mux.HandleFunc("GET "+StateURL, h.state(time.Now()))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(cfg.Metrics, promhttp.HandlerOpts{}))
+	if cfg.Beside != nil {
+		mux.Handle("/", cfg.Beside)
+	}
 	return mux
 }
 

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -46,14 +48,28 @@ type Config struct {
 	SetUp func(ctx context.Context, eni string) error
 	// Tags are given to new interfaces, beside those by which they are known.
 	Tags map[string]string
+	// Sockets, where set, are asked in place of what the environment says; region and credentials are then the metadata service's.
+	Sockets Sockets
 	// SubnetDiscovery puts new interfaces into subnets that are tagged for them: see SubnetTag. Without it they are in the
 	// primary interface's.
 	SubnetDiscovery bool
+	// PodSubnet, where set, is the one subnet of new interfaces: custom networking, as the node's ENIConfig says.
+	PodSubnet string
 	// Requested, where set, is told of each request to EC2: its name, how long it took, and why it failed.
 	Requested func(name string, took time.Duration, err error)
 	// Sleep waits between two requests; nil: as long as it takes.
 	Sleep func(ctx context.Context, d time.Duration)
 	Log   *slog.Logger
+}
+
+// Sockets are unix sockets of a double of AWS: EC2's endpoint, and the metadata service of one instance.
+type Sockets struct{ API, Metadata string }
+
+// through speaks HTTP by a unix socket, whatever the URL says.
+func through(socket string) *http.Client {
+	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}}
 }
 
 // Client performs calls for one instance, one at a time.
@@ -80,12 +96,16 @@ func Connect(ctx context.Context, cfg Config) (*Client, error) {
 	if cfg.Sleep == nil {
 		cfg.Sleep = sleep
 	}
-	sdk, err := config.LoadDefaultConfig(ctx, config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }))
+	sdk, metadata, err := cfg.sdk(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("AWS configuration: %w", err)
 	}
-	c := &Client{cfg: cfg, sweeps: sweepLooks, imds: imds.NewFromConfig(sdk, func(o *imds.Options) { o.EnableFallback = aws.FalseTernary })}
-	if err := c.identify(ctx); err != nil {
+	c := &Client{cfg: cfg, sweeps: sweepLooks, imds: metadata}
+	err = c.identify(ctx)
+	for tries := 1; tries < identifyTries && unreached(err); tries++ {
+		err = c.identify(ctx)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w: %s", ErrNoMetadata, cause(err))
 	}
 	if sdk.Region == "" {
@@ -93,6 +113,29 @@ func Connect(ctx context.Context, cfg Config) (*Client, error) {
 	}
 	c.ec2 = apiOf(ec2.NewFromConfig(sdk))
 	return c, nil
+}
+
+// identifyTries is how often the metadata service is asked that is not reached: the SDK gives a connection up after a second, which a
+// busy machine may take.
+const identifyTries = 3
+
+func unreached(err error) bool {
+	sent := (*smithyhttp.RequestSendError)(nil)
+	return errors.As(err, &sent)
+}
+
+// sdk is the SDK's configuration, which repeats nothing by itself, and a client of the metadata service.
+func (cfg *Config) sdk(ctx context.Context) (sdk aws.Config, metadata *imds.Client, err error) {
+	retryer := func() aws.Retryer { return aws.NopRetryer{} }
+	strict := func(o *imds.Options) { o.EnableFallback = aws.FalseTernary }
+	if cfg.Sockets == (Sockets{}) {
+		sdk, err = config.LoadDefaultConfig(ctx, config.WithRetryer(retryer))
+		return sdk, imds.NewFromConfig(sdk, strict), err
+	}
+	metadata = imds.NewFromConfig(aws.Config{Retryer: retryer, HTTPClient: through(cfg.Sockets.Metadata)}, strict)
+	sdk = aws.Config{Retryer: retryer, HTTPClient: through(cfg.Sockets.API), BaseEndpoint: aws.String("http://ec2"),
+		Credentials: aws.NewCredentialsCache(ec2rolecreds.New(func(o *ec2rolecreds.Options) { o.Client = metadata }))}
+	return sdk, metadata, nil
 }
 
 // sleep waits, but not longer than ctx.

@@ -16,8 +16,8 @@ const SubnetTag = "kubernetes.io/role/cni"
 // subnets are those that a new interface may be in, best first: the one with most free addresses, as upstream's ipamd has it
 // since 1.18. Where they cannot be found out, it is the primary interface's alone.
 func (c *Client) subnets(ctx context.Context) []string {
-	own := []string{c.instance.Subnet}
-	if !c.cfg.SubnetDiscovery {
+	own := []string{cmp.Or(c.cfg.PodSubnet, c.instance.Subnet)}
+	if !c.cfg.SubnetDiscovery || c.cfg.PodSubnet != "" {
 		return own
 	}
 	here := []types.Filter{filter("vpc-id", c.instance.VPC), filter("availability-zone", c.instance.Zone)}
