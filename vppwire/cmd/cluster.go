@@ -201,13 +201,14 @@ func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator) (f
 	c.TellClock(f.events)
 	full := &kube.NoAddress{Tell: f.events}
 	f.stepped = func(now time.Time, _ *agent.Agent, effects []agent.Effect) { full.Stepped(now, effects) }
+	f.cluster = c.Facts(told)
 	if node, ok := alloc.(*cilium.Node); ok && o.cluster.ipam == ipamMultiPool {
-		told.Pools, full.Patience = c.Requester(kube.RequesterConfig{Node: o.node, Alloc: node, PreAllocate: preAllocate}), blockPatience
+		blocks := c.Requester(kube.RequesterConfig{Node: o.node, Alloc: node, PreAllocate: preAllocate})
+		f.cluster, full.Patience = blocks.Cluster(f.cluster), blockPatience
 		f.stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) {
 			full.Stepped(now, effects)
-			told.Pools.Stepped(now, a, effects)
+			blocks.Stepped(now, a, effects)
 		}
 	}
-	f.cluster = c.Facts(told)
 	return f, nil
 }

@@ -51,16 +51,10 @@ type Requester struct {
 	performing *datastore.Call
 	// stepped says that the agent may be another one than it was when units were last waited for.
 	stepped chan struct{}
+	granted *host.Granted
 
-	mu sync.Mutex // over all below, and over the order in which the agent is told of nodes
-	// own is the own node as the cluster tells it. ready: it is known what the node has, which is blocks; before, ends of lists are
-	// held back, and another one is asked for. tell and relist are nil before the cluster is watched.
-	own         *agent.NodeSeen
-	ready, held bool
-	blocks      []netip.Prefix
-	tell        func(agent.Event)
-	relist      func()
-	owner       asker // nil before Run
+	mu    sync.Mutex // over all below
+	owner asker      // nil before Run
 
 	said string // the last note, which is said once
 }
@@ -157,7 +151,7 @@ func (r *Requester) run(ctx context.Context, owner asker) {
 			r.perform(e, now, alarm)
 		}
 		if known {
-			r.begin(blocks) // of a node that has nothing the machine tells nothing
+			r.granted.Begin(blocks) // of a node that has nothing the machine tells nothing
 		}
 	}
 }
@@ -182,7 +176,7 @@ func (r *Requester) perform(e datastore.Effect, now time.Time, alarm *time.Timer
 	case datastore.AskAgent:
 		signal(r.stepped)
 	case datastore.TellAgent:
-		r.give(e.Blocks)
+		r.granted.Give(e.Blocks)
 	case datastore.WakeAt:
 		alarm.Reset(max(0, e.At.Sub(now)))
 	case datastore.Note:
@@ -251,71 +245,8 @@ func (r *Requester) Pending(a looked) (pending string, short bool) {
 	return r.machine.Pending(), r.machine.Short()
 }
 
-// begin tells the agent of its own node, once it is known what that has.
-func (r *Requester) begin(blocks []netip.Prefix) {
-	r.mu.Lock()
-	ready := r.ready
-	r.mu.Unlock()
-	if !ready {
-		r.give(blocks)
-	}
-}
-
-// give makes blocks the own node's pod CIDRs.
-func (r *Requester) give(blocks []netip.Prefix) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ready, r.blocks = true, blocks
-	if r.own != nil && r.tell != nil {
-		own := *r.own
-		own.PodCIDRs = blocks
-		r.tell(own)
-	}
-	if r.held {
-		r.held = false
-		r.relist()
-	}
-}
-
-// Cluster is a cluster whose own node has what EC2 has given it for its pod CIDRs; what Node objects say is passed over. Before that is
-// known the agent hears nothing of its own node: at each start it would hear that it has nothing any more.
-func (r *Requester) Cluster(of host.Cluster) host.Cluster { return &requested{of, r} }
-
-type requested struct {
-	host.Cluster
-	by *Requester
-}
-
-// Watch implements host.Cluster.
-func (c *requested) Watch(ctx context.Context, tell func(agent.Event)) {
-	r := c.by
-	r.mu.Lock()
-	r.tell, r.relist = tell, c.Relist
-	r.mu.Unlock()
-	c.Cluster.Watch(ctx, func(ev agent.Event) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		switch e := ev.(type) {
-		case agent.NodeSeen:
-			e.PodCIDRs = nil
-			if e.Name == r.cfg.Node {
-				own := e
-				if r.own = &own; !r.ready {
-					return
-				}
-				e.PodCIDRs = r.blocks
-			}
-			ev = e
-		case agent.NodeGone:
-			if r.own != nil && e.UID == r.own.UID {
-				r.own = nil
-			}
-		case host.NodesListed:
-			if !r.ready {
-				r.held = true // the own node would count as gone
-				return
-			}
-		}
-		tell(ev)
-	})
+// Cluster is a cluster whose own node has what EC2 has given it for its pod CIDRs. It is called once, before Run.
+func (r *Requester) Cluster(of host.Cluster) host.Cluster {
+	r.granted = host.NewGranted(of, r.cfg.Node, nil)
+	return r.granted
 }

@@ -29,9 +29,6 @@ type FactsConfig struct {
 	PoolsNamespace, PoolsName string
 	// Services: services and their slices are told too.
 	Services bool
-	// Pools, where set, is whose blocks the agent is told as its own Node's pod CIDRs; what Node objects say is passed
-	// over.
-	Pools *Requester
 	// Events is told what operators should see: ranges that are refused; nil: nobody.
 	Events func(agent.Log)
 	// RequestTimeout is how long a list of pods may take; 0 is 10 s.
@@ -95,22 +92,10 @@ func (f *Facts) Watch(ctx context.Context, tell func(agent.Event)) {
 	}
 	var others sync.WaitGroup
 	defer others.Wait()
-	others.Go(func() {
-		if f.cfg.Pools != nil { // or the agent would hear at each start that its node has nothing any more
-			select {
-			case <-ctx.Done():
-				return
-			case <-f.cfg.Pools.ready:
-			}
-		}
-		f.followNodes(ctx, say)
-	})
+	others.Go(func() { f.followNodes(ctx, say) })
 	others.Go(func() { f.listPods(ctx, say) })
 	if f.cfg.PoolsName != "" {
 		others.Go(func() { f.followPools(ctx, say) })
-	}
-	if f.cfg.Pools != nil {
-		others.Go(func() { f.cfg.Pools.run(ctx, f.ownUID, func() { f.tellOwn(say) }) })
 	}
 	others.Go(func() { f.followPolicies(ctx) })
 	others.Go(func() {
@@ -201,9 +186,6 @@ func (f *Facts) listed(nodes []*v1.Node, asked time.Time, say func(...agent.Even
 		events, uids = append(events, now), append(uids, now.UID)
 	}
 	say(append(events, host.NodesListed{NodesListed: agent.NodesListed{UIDs: uids}, Asked: asked})...)
-	if f.cfg.Pools != nil {
-		signal(f.cfg.Pools.stepped) // a Node that has come can have an object of its own
-	}
 }
 
 // seen tells of a node that may have changed: kubelets report themselves all the time, mostly with nothing new.
@@ -217,31 +199,11 @@ func (f *Facts) seen(n *v1.Node, say func(...agent.Event)) {
 func (f *Facts) changed(now agent.NodeSeen, say func(...agent.Event)) {
 	was, known := f.told[now.Name]
 	f.told[now.Name] = now
-	if f.cfg.Pools != nil && now.Name == f.cfg.Node && was.UID != now.UID {
-		signal(f.cfg.Pools.stepped) // its object is to be made
-	}
 	switch {
 	case known && was.UID != now.UID:
 		say(agent.NodeGone{Name: was.Name, UID: was.UID}, now)
 	case !known || !slices.Equal(was.PodCIDRs, now.PodCIDRs) || !slices.Equal(was.Addresses, now.Addresses) || was.Zone != now.Zone:
 		say(now)
-	}
-}
-
-// ownUID is the own Node object's, empty while there is none.
-func (f *Facts) ownUID() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.told[f.cfg.Node].UID
-}
-
-// tellOwn tells the own node's blocks where they have changed.
-func (f *Facts) tellOwn(say func(...agent.Event)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if own, ok := f.told[f.cfg.Node]; ok {
-		own.PodCIDRs = f.cfg.Pools.want()
-		f.changed(own, say)
 	}
 }
 
@@ -258,13 +220,6 @@ func (f *Facts) gone(n *v1.Node, say func(...agent.Event)) {
 // the same.
 func (f *Facts) read(n *v1.Node) agent.NodeSeen {
 	seen := agent.NodeSeen{Name: n.Name, UID: string(n.UID), Zone: n.Labels[v1.LabelTopologyZone]}
-	if f.cfg.Pools != nil {
-		if n.Name == f.cfg.Node {
-			seen.PodCIDRs = f.cfg.Pools.want()
-		}
-		n = n.DeepCopy()
-		n.Spec.PodCIDR, n.Spec.PodCIDRs = "", nil
-	}
 	k := kubeNode(n)
 	texts := k.PodCIDRs
 	if len(texts) == 0 && k.PodCIDR != "" {

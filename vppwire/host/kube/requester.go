@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host"
 )
 
 // RequesterConfig says whose demand is told.
@@ -33,7 +33,7 @@ type RequesterConfig struct {
 }
 
 // Requester asks for the blocks of one node in its PoolNode, and gives back those that it does not need: it drives a
-// cilium.Requester. Facts tell the agent what that says.
+// cilium.Requester. Its Cluster tells the agent what that says.
 type Requester struct {
 	cfg   RequesterConfig
 	clock clock
@@ -41,21 +41,19 @@ type Requester struct {
 	demands *cilium.Demands
 
 	mu sync.Mutex
-	// agent is the agent as its last step left it, as far as seen is true. blocks are what it should have, and leaving:
-	// some of those that it has go.
+	// agent is the agent as its last step left it, as far as seen is true. leaving: some of the blocks that it has go. pending is what the
+	// machine waits for, and unseen: it has not seen the agent as it is.
 	agent   cilium.AgentSeen
 	seen    bool
-	blocks  []netip.Prefix
 	leaving bool
+	pending string
+	unseen  bool
 
 	// stepped says that the agent or its Node is another one.
 	stepped chan struct{}
-	// ready is closed when it is known which blocks the agent should have.
-	ready chan struct{}
-	once  sync.Once
 }
 
-// NewRequester returns a Requester that does nothing before Facts.Watch.
+// NewRequester returns a Requester that does nothing before its Cluster is watched.
 func NewRequester(cfg RequesterConfig) *Requester {
 	if cfg.RequestTimeout == 0 {
 		cfg.RequestTimeout = defaultRequestTimeout
@@ -63,7 +61,7 @@ func NewRequester(cfg RequesterConfig) *Requester {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Requester{cfg: cfg, clock: newClock(), demands: cilium.NewDemands(cfg.Alloc), stepped: make(chan struct{}, 1), ready: make(chan struct{})}
+	r := &Requester{cfg: cfg, clock: newClock(), demands: cilium.NewDemands(cfg.Alloc), stepped: make(chan struct{}, 1)}
 	r.demands.Add(cilium.DefaultPool, cilium.NewDemand(cfg.Alloc, cilium.NodeDemand{PreAllocate: cfg.PreAllocate}))
 	return r
 }
@@ -95,23 +93,33 @@ func (r *Requester) Stepped(now time.Time, a Stepper, effects []agent.Effect) {
 	defer r.mu.Unlock()
 	seen := r.demands.Look(at, r.cfg.Alloc.Blocks(), r.leaving && a.Idle(), plan.PodSubnet.Addr().Is6())
 	if !r.seen || !seen.Equal(r.agent) {
-		r.agent, r.seen = seen, true
+		r.agent, r.seen, r.unseen = seen, true, true
 		signal(r.stepped)
 	}
 }
 
-// want are the blocks that the agent should have.
-func (r *Requester) want() []netip.Prefix {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.blocks
+// Cluster is a cluster whose own node has the blocks that the node's object says; they are asked for while it is watched.
+func (r *Requester) Cluster(of host.Cluster) host.Cluster {
+	return &requestedFrom{host.NewGranted(of, r.cfg.Node, func() { signal(r.stepped) }), r}
 }
 
-// run follows the node's object and writes into it until ctx ends. uid tells the node's Node object, empty while there
-// is none; changed is called whenever want is another.
-func (r *Requester) run(ctx context.Context, uid func() string, changed func()) {
+type requestedFrom struct {
+	*host.Granted
+	r *Requester
+}
+
+// Watch implements host.Cluster.
+func (c *requestedFrom) Watch(ctx context.Context, tell func(agent.Event)) {
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	asking.Go(func() { c.r.run(logged(ctx, c.r.cfg.Log), c.Granted) })
+	c.Granted.Watch(ctx, tell)
+}
+
+// run follows the node's object and writes into it until ctx ends.
+func (r *Requester) run(ctx context.Context, granted *host.Granted) {
 	q := &requesting{Requester: r, ctx: ctx, machine: cilium.NewRequester(r.cfg.Node), objects: newPoolNodes(r.cfg.Client),
-		alarm: time.NewTimer(time.Hour), changed: changed}
+		alarm: time.NewTimer(time.Hour), granted: granted}
 	q.alarm.Stop()
 	defer q.alarm.Stop()
 	if !q.findNode() {
@@ -138,7 +146,7 @@ func (r *Requester) run(ctx context.Context, uid func() string, changed func()) 
 			q.step(cilium.Woke{})
 		case <-r.stepped:
 		}
-		if own := uid(); own != q.uid && (own != "" || q.heard) { // Facts wait for the first evaluation
+		if own := granted.UID(); own != q.uid && (own != "" || q.heard) {
 			q.uid, q.heard = own, true
 			q.step(cilium.NodeIs{UID: own})
 		}
@@ -153,8 +161,8 @@ type requesting struct {
 	machine *cilium.Requester
 	objects poolNodes
 	alarm   *time.Timer
-	changed func()
-	// uid is the own Node object's; heard: Facts have said so.
+	granted *host.Granted
+	// uid is the own Node object's; heard: the cluster has said so.
 	uid   string
 	heard bool
 	// looking: the machine has asked for the agent's state.
@@ -195,9 +203,23 @@ func (q *requesting) look() {
 	q.mu.Lock()
 	seen, known := q.agent, q.seen
 	q.mu.Unlock()
-	if q.looking && known {
-		q.step(seen)
+	if !q.looking || !known {
+		return
 	}
+	q.step(seen)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.unseen = !q.agent.Equal(seen)
+}
+
+// Pending says what is under way, "" when nothing is.
+func (r *Requester) Pending() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pending == "" && r.unseen {
+		return "its Cilium agent is about to look"
+	}
+	return r.pending
 }
 
 // step gives the machine an event, and the answers to what it asks for.
@@ -211,7 +233,7 @@ func (q *requesting) step(ev cilium.Event) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.leaving = len(q.machine.Leaving()) > 0
+	q.leaving, q.pending = len(q.machine.Leaving()) > 0, q.machine.Pending()
 }
 
 // perform does what the machine asks for, and returns the answer to a request.
@@ -225,10 +247,9 @@ func (q *requesting) perform(e cilium.Effect) cilium.Event {
 		return wrote(e.ID)(q.objects.write(ctx, e.Object))
 	case cilium.TellAgent:
 		q.mu.Lock()
-		q.blocks, q.leaving = e.Blocks, len(q.machine.Leaving()) > 0
+		q.leaving = len(q.machine.Leaving()) > 0
 		q.mu.Unlock()
-		q.once.Do(func() { close(q.ready) })
-		q.changed()
+		q.granted.Give(e.Blocks)
 	case cilium.LookAtAgent:
 		q.looking = true
 	case cilium.Note:

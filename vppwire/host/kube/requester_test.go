@@ -85,7 +85,7 @@ func testRequester(t *testing.T, plan contiv.Plan) {
 		n.mu.Lock()
 		n.r, told = kube.NewRequester(kube.RequesterConfig{Client: client, Node: "n", Alloc: alloc, PreAllocate: 8}), nil
 		n.mu.Unlock()
-		f := kube.NewFacts(kube.FactsConfig{Client: client, Node: "n", Pools: n.r})
+		f := n.r.Cluster(kube.NewFacts(kube.FactsConfig{Client: client, Node: "n"}))
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan struct{})
 		go func() {
@@ -161,7 +161,7 @@ func TestFormerLife(t *testing.T) {
 	s.Put(kube.PoolNodeResource, former)
 	n := &tenant{alloc: alloc, plan: contiv.Plan{PodSubnet: netip.MustParsePrefix("10.0.0.0/16")}}
 	n.r = kube.NewRequester(kube.RequesterConfig{Client: client, Node: "n", Alloc: alloc, PreAllocate: 8})
-	f := kube.NewFacts(kube.FactsConfig{Client: client, Node: "n", Pools: n.r})
+	f := n.r.Cluster(kube.NewFacts(kube.FactsConfig{Client: client, Node: "n"}))
 	ctx, cancel := context.WithCancel(t.Context())
 	var told [][]netip.Prefix
 	seen := func() int { n.mu.Lock(); defer n.mu.Unlock(); return len(told) }

@@ -16,6 +16,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/ipam/systemtest"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
@@ -170,7 +171,10 @@ func (n *playedNode) start(records []ipam.Record) {
 		n.r = kube.NewRequester(kube.RequesterConfig{Client: n.client, Node: n.name, Alloc: alloc, PreAllocate: n.setup.PreAllocate})
 	}
 	n.mu.Unlock()
-	f := kube.NewFacts(kube.FactsConfig{Client: n.client, Node: n.name, Pools: n.r})
+	var f host.Cluster = kube.NewFacts(kube.FactsConfig{Client: n.client, Node: n.name})
+	if n.r != nil {
+		f = n.r.Cluster(f)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var watch sync.WaitGroup
 	watch.Go(func() {
