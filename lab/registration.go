@@ -46,6 +46,10 @@ func (st stage) Unregister(ctx context.Context, name string) error {
 		}
 	})
 	if st.source != nil {
+		n.mu.Lock()
+		n.podCIDRs = nil
+		st.assign(n, nil) // what a controller has assigned goes with the object
+		n.mu.Unlock()
 		st.source.leave(n)
 	}
 	n.publishing.Lock()

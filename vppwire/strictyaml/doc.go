@@ -1,7 +1,7 @@
 // Package strictyaml reads YAML files that people write into Go structs, and says exactly what is wrong with them.
 //
 // It decides what a file may look like: one document of plain fields, lists and values, each field known and given
-// once, no anchors, no tags. It never reads a file, and it knows no value of its own beyond numbers, truth values and
+// once, no anchors, no tags, within bounds of depth and size. It never reads a file, and it knows no value of its own beyond numbers, truth values and
 // words: prefixes and durations come from a Decoder's Scalar. Start at Decoder; Nearest serves every other place that
 // meets an unknown word.
 //

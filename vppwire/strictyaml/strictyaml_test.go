@@ -156,3 +156,36 @@ func TestNearest(t *testing.T) {
 		}
 	})
 }
+
+// TestBounds goal: what would take the parser's memory is refused with its place before it is parsed, and what people write is not. Method:
+// each kind of depth one level beyond the bound and at it, values one beyond, and brackets that open nothing.
+func TestBounds(t *testing.T) {
+	nested := func(open, close string, n int) string { return "a: " + strings.Repeat(open, n) + "1" + strings.Repeat(close, n) + "\n" }
+	block := func(n int) (text string) {
+		for i := range n {
+			text += strings.Repeat(" ", i) + "a:\n"
+		}
+		return text
+	}
+	const deep, many = "lie in each other more than 64 levels deep", "holds more than 500000 values"
+	for _, c := range []struct{ name, text, want string }{
+		{"lists at the bound", nested("[", "]", 63), ""},
+		{"lists", nested("[", "]", 64), "f:1:67: lists and fields " + deep},
+		{"fields", nested("{a: ", "}", 64), "f:1:256: lists and fields " + deep},
+		{"items", "a:\n  " + strings.Repeat("- ", 64) + "1\n", "f:2:129: lists and fields " + deep},
+		{"indentation at the bound", block(64) + strings.Repeat(" ", 63) + "b: 1\n", ""},
+		{"indentation", block(65), "f:65:65: lists and fields " + deep},
+		{"values", "a: [" + strings.Repeat("1,", 500_000) + "1]\n", "f:1:1: the file " + many},
+		{"lines", strings.Repeat("# a\n", 500_001), "f:500001:1: the file " + many},
+		{"brackets in quotes", "a: '" + strings.Repeat("[", 99) + "'\nb: \"\\\"" + strings.Repeat("{", 99) + "\"\n", ""},
+		{"brackets in a comment", "a: 1 # " + strings.Repeat("[", 99) + "\n", ""},
+		{"an apostrophe", "a: don't\nb: [1, 2]\n", ""},
+		{"levels side by side", strings.Repeat("- [[1]]\n", 99), ""},
+	} {
+		d := &strictyaml.Decoder{File: "f"}
+		_, err := d.Tree([]byte(c.text), "text")
+		if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
+			t.Errorf("%s: gives %v, want %q", c.name, err, c.want)
+		}
+	}
+}

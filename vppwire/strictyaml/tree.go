@@ -20,6 +20,9 @@ func (d *Decoder) Tree(data []byte, what string) (root ast.Node, err error) {
 			root, err = nil, &Error{File: d.File, Line: 1, Column: 1, Message: fmt.Sprintf("not YAML: %v", r)}
 		}
 	}()
+	if err := d.bounded(data); err != nil {
+		return nil, err
+	}
 	parsed, err := parser.ParseBytes([]byte(strings.TrimPrefix(string(data), "\ufeff")), 0)
 	if err != nil {
 		return nil, d.syntaxError(err)
