@@ -35,7 +35,7 @@ var badScenarios = []string{
 	"name: x\ntimeline: [{at: 1s, do: create-pods, count: 0}]", "name: x\ntimeline: [{at: 1s, do: create-pods, count: 9999999}]", "name: x\ntimeline: [{at: 1s, do: add-range, cidr: 10.9.0.0/24}]",
 	"name: x\ntimeline: [{at: 1s, do: partition, between: [node-1]}]", "name: x\ntimeline: [{at: 1s, do: remove-node, node: node-1}, {at: 2s, do: restart-vpp, node: node-1}]",
 	"name: x\nworkload: {rows: 'a b c'}", "name: x\nworkload: {format: pods/1}", "name: x\nworkload:\n  format: pods/1\n  rows: |\n    p a x y -\n",
-	"name: x\nexpect: {violation: no-such-law}", "name: x\nexpect: {pods: -1}", "name: &a [*a]", "a: &x {b: *x}",
+	"name: x\nexpect: {violation: no-such-law}", "name: x\nexpect: {pods: -1}", "name: x\ntopology: " + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000), "name: &a [*a]", "a: &x {b: *x}",
 }
 
 // badLines are command lines that must be refused; calm.yaml is a scenario that passes, bad.capsule no capsule, a.capsule one that is cut off.
@@ -53,6 +53,9 @@ var badLines = []string{
 	"describe schema extra", "version extra", "lab model", "lab model --socket ''", "lab model --socket calm.yaml/x", "lab parity --sequences -1", "ipam nonsense", "ipam plan", "ipam plan nosuch", "ipam plan bad.capsule",
 	"ipam plan calm.yaml --nodes -1", "ipam plan calm.yaml --growth -200", "ipam explain nosuch", "agent", "agent --config nosuch", "agent --config bad.capsule",
 	"agent --config /dev/zero", "describe actions explode", "describe laws no-such-law", "describe faults gravity", "describe settings config.ipm", "init calm.yaml", "init . extra", "init taken", "lab nonsense", "lab up nosuch.yaml --world netns",
+	"run calm.yaml --out /", "run calm.yaml --seed abc", "explore calm.yaml --for 3x", "experiment calm.yaml --vary topology.nodes=1,2 --vary topology.nodes=3",
+	"trace import kubernetes cluster.json -o cluster.json",
+	"agent --config good.yaml --node ../n", "agent --config good.yaml --node n1 --etcd ::::", "agent --config good.yaml --node n1 --etcd embedded:", "agent --config good.yaml --node n1 --journal .",
 	"completion klingon", "run calm.yaml --sed 7",
 	"audit", "audit nosuch", "audit --nope", "audit /dev/null", "audit /dev/zero", "conformance x", "controller --type nonsense", "controller", "experiment collide nosuch", "doctor x",
 	"audit calm.yaml", "audit calm.yaml calm.yaml", "ipamd extra", "ipamd --log-level loud", "ipamd --pods calm.yaml", "experiment", "experiment nosuch.yaml", "experiment bad.capsule", "experiment /dev/zero", "experiment calm.yaml --seeds 0", "experiment calm.yaml --jobs 0",
@@ -63,7 +66,9 @@ var badLines = []string{
 // folder in which nothing may change; each ends with a code above 0 and one line on standard error that says why.
 func TestAbuse(t *testing.T) {
 	const calm = "name: calm\ntopology: {nodes: 2, podsPerNode: 1}\n"
-	files := map[string]string{"calm.yaml": calm, "bad.capsule": "vppdrill capsule 1\nversion x\nwhat\n", "a.capsule": "vppdrill capsule 1\nversion devel\nseed 1\nverdict fail\n", "taken/agent.yaml": "mine"}
+	files := map[string]string{"calm.yaml": calm, "bad.capsule": "vppdrill capsule 1\nversion x\nwhat\n", "a.capsule": "vppdrill capsule 1\nversion devel\nseed 1\nverdict fail\n", "taken/agent.yaml": "mine",
+		"good.yaml": "TCPstackDisabled: true\nIPAMConfig: {podSubnetCIDR: 10.1.0.0/16, podSubnetOneNodePrefixLen: 24, vppHostSubnetCIDR: 172.30.0.0/16, vppHostSubnetOneNodePrefixLen: 24, nodeInterconnectCIDR: 192.168.16.0/24, vxlanCIDR: 192.168.30.0/24}\n",
+		"cluster.json": `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "spec": {"podCIDR": "10.0.0.0/24"}}`}
 	lines := slices.Clone(badLines)
 	for _, name := range commandNames(t) {
 		lines = append(lines, name+" --no-such-flag")

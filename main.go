@@ -70,7 +70,7 @@ func tuneMemory() {
 
 // run is main with an exit code, so that deferred calls happen.
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second one ends the program at once
 	return cmd.Execute(ctx, config(), os.Args[1:], os.Stdout, os.Stderr)

@@ -74,6 +74,9 @@ func OpenFolder(dir string) (*Folder, error) {
 		mode = info.Mode().Perm()
 	}
 	parent := filepath.Dir(dir)
+	if parent == dir {
+		return nil, fmt.Errorf("make the report's folder: %s is the root of the file system: name a folder below it", dir)
+	}
 	if err := os.MkdirAll(parent, 0o755); err != nil {
 		return nil, fmt.Errorf("make the report's folder: %w", err)
 	}

@@ -131,6 +131,7 @@ func TestExitCodes(t *testing.T) {
 		"a law is broken":    {func(r *result.Result) error { r.Verdict = result.Fail; return nil }, 1},
 		"cannot be judged":   {func(r *result.Result) error { r.Verdict = result.Error; return nil }, 2},
 		"cannot be started":  {func(*result.Result) error { return errors.New("no room\nat all") }, 2},
+		"all are unsupported": {nil, 3},
 		"unsupported action": {func(r *result.Result) error { r.Verdict, r.Unsupported = result.Error, []string{"x"}; return nil }, 3},
 	}
 	for name, tc := range cases {
@@ -138,7 +139,9 @@ func TestExitCodes(t *testing.T) {
 			c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error) {
 				r := resultOf(s, o, result.Pass)
 				var err error
-				if s.Name == "second" {
+				if tc.end == nil {
+					r.Verdict, r.Unsupported = result.Error, []string{"x"}
+				} else if s.Name == "second" {
 					err = tc.end(&r)
 				}
 				return r, err

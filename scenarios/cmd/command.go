@@ -25,7 +25,7 @@ func Execute(ctx context.Context, c Config, args []string, out, errOut io.Writer
 	}
 	code, line := cli.Code(err)
 	if line != "" {
-		fmt.Fprintln(errOut, "vppdrill: "+line)
+		fmt.Fprintln(cli.Plain(errOut), "vppdrill: "+line)
 	}
 	return code
 }

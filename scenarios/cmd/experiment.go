@@ -226,11 +226,16 @@ func isExperiment(text string) bool {
 
 // apply puts flags in place of what the file says.
 func (f experimentFlags) apply(file *experiment.File) error {
+	given := map[string]bool{}
 	for _, text := range f.vary {
 		name, levels, ok := strings.Cut(text, "=")
 		if !ok {
 			return cli.Usagef("--vary %q is not FIELD=LEVELS", text)
 		}
+		if given[name] {
+			return cli.Usagef("--vary %s is given twice: one --vary takes all levels of a field", name)
+		}
+		given[name] = true
 		file.Vary = append(slices.DeleteFunc(file.Vary, func(a experiment.Axis) bool { return a.Field == name }), experiment.Axis{Field: name, Levels: levels})
 	}
 	for _, text := range f.against {

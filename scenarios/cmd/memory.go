@@ -100,13 +100,27 @@ const (
 	bytesLeast   = 64 << 20 // the runtime takes memory in pieces of this size
 	bytesPerPair = 2000
 	bytesPerPod  = 12500
+	// bytesPerChurned is what stays of a pod that has come and gone: 100,000 of them within 100 s leave 370 MiB.
+	bytesPerChurned = 2800
 )
 
 // needs is about how many bytes a scenario's run needs.
 func needs(s *scenarios.Scenario) uint64 { return needsOf(s, uint64(s.Topology.Nodes)) }
 
 func needsOf(s *scenarios.Scenario, nodes uint64) uint64 {
-	return bytesAlways + nodes*nodes*bytesPerPair + nodes*uint64(s.Topology.PodsPerNode)*bytesPerPod
+	return bytesAlways + nodes*nodes*bytesPerPair + nodes*uint64(s.Topology.PodsPerNode)*bytesPerPod + churned(s)*bytesPerChurned
+}
+
+// churned is about how many pods a scenario's churn makes.
+func churned(s *scenarios.Scenario) uint64 {
+	if !s.Churn.On() {
+		return 0
+	}
+	until := s.Churn.Until
+	if until == 0 {
+		until = s.BreakEnd()
+	}
+	return uint64(max(0, until-s.Churn.From) / s.Churn.Every)
 }
 
 // usable is how much of a limit a live heap may take: the rest is the collector's room and what is not heap.
@@ -143,6 +157,10 @@ func forecast(tasks []task, jobs int, limit uint64, by string) string {
 		return ""
 	case fit > 0:
 		return fmt.Sprintf("%d runs at a time may need %s of memory and %s are there (%s): --jobs %d fits", min(jobs, len(sorted)), gib(together), gib(limit), by, fit)
+	}
+	if pods := churned(largest); pods*bytesPerChurned > needs(largest)/2 {
+		return fmt.Sprintf("%s may need %s of memory and %s are there (%s): its churn makes %d pods, and about %d fit", largest.Name,
+			gib(needs(largest)), gib(limit), by, pods, room/bytesPerChurned)
 	}
 	nodes := uint64(largest.Topology.Nodes)
 	for nodes > 1 && needsOf(largest, nodes) > room {

@@ -317,8 +317,10 @@ func verdictOf(results []result.Result) error {
 		switch {
 		case r.Verdict == result.Fail:
 			return cli.Broken(nil)
-		case r.Verdict == result.Error && len(r.Unsupported) > 0 && code == cli.ExitHeld:
-			code = cli.ExitCannotRun
+		case r.Verdict == result.Error && len(r.Unsupported) > 0:
+			if code == cli.ExitHeld {
+				code = cli.ExitCannotRun
+			}
 		case r.Verdict != result.Pass && r.Verdict != result.Stopped:
 			code = cli.ExitUsage
 		}

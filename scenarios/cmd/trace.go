@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -87,11 +88,19 @@ func importTrace(cmd *cobra.Command, f traceFlags, format, file string) error {
 	if f.name != "" && !scenarios.IsName(f.name) {
 		return cli.Usagef("--name %q: lower case words joined by hyphens", f.name)
 	}
+	cli.PlainOutput(cmd)
+	for _, in := range []string{file, f.nodeList, f.auditLog, f.events} {
+		if same(f.out, in) {
+			return cli.Usagef("trace import: -o %s would overwrite what is read: name another file", f.out)
+		}
+	}
 	s, err := readTrace(f, format, file)
 	if err != nil {
 		return cli.BadInput(err)
 	}
-	text := s.Marshal()
+	var plain bytes.Buffer
+	_, _ = cli.Plain(&plain).Write(s.Marshal()) // a buffer takes everything
+	text := plain.Bytes()
 	if f.out == "-" {
 		_, err = cmd.OutOrStdout().Write(text)
 		return err
@@ -105,6 +114,16 @@ func importTrace(cmd *cobra.Command, f traceFlags, format, file string) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "vppdrill: %s\n", note)
 	}
 	return nil
+}
+
+// same reports whether two names are of one file that is there.
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 func readTrace(f traceFlags, format, file string) (_ *scenarios.Scenario, err error) {

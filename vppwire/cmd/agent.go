@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -146,6 +148,15 @@ func (f *agentFlags) options(errOut io.Writer) (options, error) {
 		}
 	}
 	o.cfg.NodeName = o.node
+	if wrong := validation.IsDNS1123Subdomain(o.node); len(wrong) > 0 {
+		return o, cli.Usagef("agent: --node %q is no name of a Kubernetes node: want lower case letters, digits, hyphens and dots, such as node-1", o.node)
+	}
+	if err := checkEtcd(o.etcd); err != nil && o.cluster.kind == clusterEtcd {
+		return o, err
+	}
+	if info, err := os.Stat(o.journal); err == nil && !info.Mode().IsRegular() {
+		return o, cli.Usagef("agent: --journal %s is a folder or a device: name a file, which the agent makes", o.journal)
+	}
 	if err := o.cluster.check(&o.cfg); err != nil {
 		return o, err
 	}
@@ -154,6 +165,26 @@ func (f *agentFlags) options(errOut io.Writer) (options, error) {
 	}
 	o.install.conflist, err = o.install.check(f.cniSocket)
 	return o, err
+}
+
+// checkEtcd refuses what is neither URLs of etcd's members nor embedded:DIR.
+func checkEtcd(text string) error {
+	if dir, embedded := strings.CutPrefix(text, "embedded:"); embedded {
+		if dir == "" {
+			return cli.Usagef("agent: --etcd embedded: wants a folder behind the colon")
+		}
+		return nil
+	}
+	for _, one := range strings.Split(text, ",") {
+		if host, port, err := net.SplitHostPort(one); err == nil && host != "" && port != "" {
+			continue
+		}
+		switch u, err := url.Parse(one); {
+		case err != nil || u.Host == "" && u.Path == "" || !slices.Contains([]string{"http", "https", "unix", "unixs"}, u.Scheme):
+			return cli.Usagef("agent: --etcd %q is no URL of etcd: want http://HOST:PORT, https://HOST:PORT, unix:PATH or embedded:DIR", one)
+		}
+	}
+	return nil
 }
 
 // etcdFlags are those that mean something with --cluster etcd.

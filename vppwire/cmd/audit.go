@@ -79,6 +79,7 @@ Exit codes: 0 no errors, 1 errors found (with --watch: that stand at the end), 2
   kubectl get ipamblocks.crd.projectcalico.org -o json | vppdrill audit cluster.json -
   vppdrill audit --kubeconfig ~/.kube/config --watch --format json --metrics 127.0.0.1:9466`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			cli.PlainOutput(cmd)
 			if watch.on || watch.given(cmd) {
 				if err := watch.check(cmd, args); err != nil {
 					return err

@@ -47,6 +47,7 @@ does not run there.`,
   vppdrill conformance --kubeconfig ~/.kube/config --image example.org/e2e-test-images/agnhost:2.56 --roll kube-system/cilium --out out
   kubectl get nodes,pods,services -A -o json > cluster.json; vppdrill conformance cluster.json --out out`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			cli.PlainOutput(cmd)
 			switch {
 			case len(args) > 0:
 				r, began, err := judgeFiles(cmd, args)

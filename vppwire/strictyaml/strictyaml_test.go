@@ -160,7 +160,9 @@ func TestNearest(t *testing.T) {
 // TestBounds goal: what would take the parser's memory is refused with its place before it is parsed, and what people write is not. Method:
 // each kind of depth one level beyond the bound and at it, values one beyond, and brackets that open nothing.
 func TestBounds(t *testing.T) {
-	nested := func(open, close string, n int) string { return "a: " + strings.Repeat(open, n) + "1" + strings.Repeat(close, n) + "\n" }
+	nested := func(open, close string, n int) string {
+		return "a: " + strings.Repeat(open, n) + "1" + strings.Repeat(close, n) + "\n"
+	}
 	block := func(n int) (text string) {
 		for i := range n {
 			text += strings.Repeat(" ", i) + "a:\n"

@@ -74,6 +74,10 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return Usagef("%s%w", in(cmd), own)
 	}
 	text := FirstLine(err.Error())
+	var bad *pflag.InvalidValueError
+	if errors.As(err, &bad) {
+		return Usagef("%s--%s: %s", in(cmd), bad.GetFlag().Name, wrongValue(bad.GetFlag().Value.Type(), bad.GetValue()))
+	}
 	if name, ok := strings.CutPrefix(text, "unknown flag: --"); ok {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -82,6 +86,18 @@ func FlagError(cmd *cobra.Command, err error) error {
 		}
 	}
 	return Usagef("%s%s", in(cmd), text)
+}
+
+// wrongValue says of a flag's value what it should have been; kind is pflag's word for its type.
+func wrongValue(kind, value string) string {
+	want := map[string]string{
+		"int": "a whole number", "int64": "a whole number", "uint": "a whole number of at least 0", "uint32": "a whole number of at least 0",
+		"uint64": "a whole number of at least 0", "float64": "a number", "bool": "true or false", "duration": `a duration, such as "30s" or "5m"`,
+	}[kind]
+	if want == "" {
+		want = "a " + kind
+	}
+	return fmt.Sprintf("%q is not %s", value, want)
 }
 
 // in is how an error of a command begins: "lab up: ", or nothing for the program itself.
