@@ -82,6 +82,7 @@ func config() cmd.Config {
 		Version:       cmd.Version(),
 		Worlds:        map[string]cmd.RunFunc{"sim": simulate},
 		Checks:        map[string]func(context.Context) error{},
+		Refuses:       map[string]func(*scenarios.Scenario) []string{},
 		Adapts:        map[string]func(*scenarios.Scenario) (*scenarios.Scenario, string){},
 		CNI:           inPlugins,
 		Catalog:       catalog.All,
@@ -101,6 +102,9 @@ func config() cmd.Config {
 			return w.Run(ctx, s, labRun(o))
 		}
 		c.Checks[w.Name] = w.Check
+		if w.Refuses != nil {
+			c.Refuses[w.Name] = w.Refuses
+		}
 		if w.Adapt != nil {
 			c.Adapts[w.Name] = w.Adapt
 		}

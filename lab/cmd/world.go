@@ -10,9 +10,11 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/kindworld"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/scenarios/result"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
 // Environment of `vppdrill run --world netns`, whose flags know nothing of labs.
@@ -24,13 +26,25 @@ const (
 // Worlds are those of real machines: labs of each backend, and kind's clusters.
 func Worlds() (list []World) {
 	for _, b := range backends() {
-		list = append(list, World{Name: b.Name(), Adapt: lab.Adapted,
+		list = append(list, World{Name: b.Name(), Adapt: lab.Adapted, Refuses: refusing(func(s *scenarios.Scenario) []timeline.Refusal {
+			return append(lab.Unsupported(s), lab.UnsupportedActions(s)...)
+		}),
 			Run: func(ctx context.Context, s *scenarios.Scenario, r RunOptions) (result.Result, error) {
 				return inLab(ctx, b, s, r)
 			},
 			Check: func(ctx context.Context) error { return check(ctx, b) }})
 	}
-	return append(list, World{Name: kindWorld, Adapt: lab.Adapted, Run: inCluster, Check: kindCheck})
+	return append(list, World{Name: kindWorld, Adapt: lab.Adapted, Refuses: refusing(kindworld.Unsupported), Run: inCluster, Check: kindCheck})
+}
+
+// refusing has a world's refusals as lines for people.
+func refusing(list func(*scenarios.Scenario) []timeline.Refusal) func(*scenarios.Scenario) []string {
+	return func(s *scenarios.Scenario) (lines []string) {
+		for _, r := range list(s) {
+			lines = append(lines, r.String())
+		}
+		return lines
+	}
 }
 
 // inLab runs one scenario in a lab of this backend. VPPDRILL_VPP names VPP, or

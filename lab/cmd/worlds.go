@@ -26,6 +26,8 @@ type World struct {
 	Check func(context.Context) error
 	// Adapt is the scenario as this machine can run it, and what differs; nil changes nothing.
 	Adapt func(*scenarios.Scenario) (*scenarios.Scenario, string)
+	// Refuses names what of a scenario the world cannot do, each with the reason; nil where nothing is known of it.
+	Refuses func(*scenarios.Scenario) []string
 }
 
 // CNI is a chain of CNI plugins as the commands see it.

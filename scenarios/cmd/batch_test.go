@@ -127,12 +127,12 @@ func TestExitCodes(t *testing.T) {
 		end  func(r *result.Result) error
 		code int
 	}{
-		"all hold":           {func(*result.Result) error { return nil }, 0},
-		"a law is broken":    {func(r *result.Result) error { r.Verdict = result.Fail; return nil }, 1},
-		"cannot be judged":   {func(r *result.Result) error { r.Verdict = result.Error; return nil }, 2},
-		"cannot be started":  {func(*result.Result) error { return errors.New("no room\nat all") }, 2},
+		"all hold":            {func(*result.Result) error { return nil }, 0},
+		"a law is broken":     {func(r *result.Result) error { r.Verdict = result.Fail; return nil }, 1},
+		"cannot be judged":    {func(r *result.Result) error { r.Verdict = result.Error; return nil }, 2},
+		"cannot be started":   {func(*result.Result) error { return errors.New("no room\nat all") }, 2},
 		"all are unsupported": {nil, 3},
-		"unsupported action": {func(r *result.Result) error { r.Verdict, r.Unsupported = result.Error, []string{"x"}; return nil }, 3},
+		"unsupported action":  {func(r *result.Result) error { r.Verdict, r.Unsupported = result.Error, []string{"x"}; return nil }, 3},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

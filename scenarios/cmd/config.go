@@ -26,6 +26,8 @@ type Config struct {
 	// Adapts says what a world makes of a scenario on this machine, with a note of what it had to change, empty for
 	// nothing.
 	Adapts map[string]func(*scenarios.Scenario) (adapted *scenarios.Scenario, note string)
+	// Refuses name what of a scenario a world cannot do, each with the reason; a world without one does everything.
+	Refuses map[string]func(*scenarios.Scenario) []string
 	// CNI makes a world of a chain of CNI plugins; nil in a build without it.
 	CNI func(conf, path string) (Plugins, error)
 	// Catalog returns the scenarios that come with the program, in order of file names.

@@ -41,6 +41,9 @@ type runFlags struct {
 	first   bool
 	labels  []string
 	list    bool
+	check   bool
+	failed  string
+	watch   bool
 	format  cli.Format
 	jobs    int
 	shrink  time.Duration
@@ -51,7 +54,7 @@ type runFlags struct {
 func runCommand(c Config) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run FILE… | --catalog | --label LABEL",
+		Use:   "run FILE… | --catalog | --label LABEL | --failed DIR",
 		Short: "Run scenarios and judge them",
 		Long: `Run scenarios and print a verdict line for each. FILE is a scenario file, the name of a scenario of the catalogue,
 or a pattern of such names. --label takes those of them, or of the catalogue, that have a label.
@@ -60,12 +63,14 @@ scenario that fails the same way, and the command that shows it again.`,
 		Example: `  vppdrill run --catalog --out out
   vppdrill run my-scenario.yaml --seed 7 --events all --out out
   vppdrill run 'node-*' --label churn --list
+  vppdrill run my-scenario.yaml --check
+  vppdrill run --failed out --out again
   vppdrill run --catalog --verify
   vppdrill run my-scenario.yaml --passed passed.zip
   vppdrill run node-joins --world netns
   vppdrill run my-scenario.yaml --world netns --cni 10-mynet.conflist --cni-path /opt/cni/bin`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if f.catalog == (len(args) > 0) && (f.catalog || len(f.labels) == 0) {
+			if f.catalog == (len(args) > 0) && (f.catalog || len(f.labels) == 0 && f.failed == "") {
 				return cli.Usagef("run wants scenario files or --catalog; see vppdrill run --help")
 			}
 			return nil
@@ -80,6 +85,9 @@ scenario that fails the same way, and the command that shows it again.`,
 	flags.BoolVar(&f.catalog, "catalog", false, "run every scenario of the catalogue")
 	flags.StringSliceVar(&f.labels, "label", nil, "run only scenarios with this label, or one of several")
 	flags.BoolVar(&f.list, "list", false, "print names, labels and goals, and run nothing")
+	flags.BoolVar(&f.check, "check", false, "say whether the files are valid, what a run would exercise and which worlds can do it, and run nothing")
+	flags.StringVar(&f.failed, "failed", "", "run again what did not pass in the report of this folder, with the same seeds")
+	flags.BoolVar(&f.watch, "watch", false, "run again whenever a file changes, until an interrupt")
 	flags.StringVar(&f.world, "world", "sim", "where to run: sim, netns, container or kind")
 	flags.Uint64Var(&f.seed, "seed", 1, "run this seed only")
 	flags.DurationVar(&f.shrink, "shrink", 20*time.Second, "time for making failures smaller; 0: none")
@@ -111,7 +119,10 @@ func addJobs(flags *pflag.FlagSet, into *int, usage string) {
 }
 
 // check refuses bad values before anything is written.
-func (f runFlags) check() error {
+func (f runFlags) checked() error {
+	if f.watch && (f.out != "" || f.list || f.check || f.catalog) {
+		return cli.Usagef("run: --watch runs files again as they change, and excludes --out, --list, --check and --catalog")
+	}
 	if f.passed != "" && f.world != "sim" {
 		return cli.Usagef("--passed %s: only runs in world sim repeat so exactly that they can be compared", f.passed)
 	}
@@ -151,15 +162,35 @@ func (c Config) world(ctx context.Context, name string) (RunFunc, error) {
 }
 
 func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err error) {
-	if err := f.check(); err != nil {
+	if err := f.checked(); err != nil {
 		return err
+	}
+	if f.watch {
+		f.watch = false
+		return watched(cmd.Context(), cmd.ErrOrStderr(), files, func() error { return runScenarios(cmd, c, f, files) })
+	}
+	var failed []ranBefore
+	if f.failed != "" {
+		if failed, err = readFailed(f.failed); err != nil {
+			return err
+		}
+		if len(failed) == 0 {
+			fmt.Fprintf(cmd.OutOrStdout(), "no run of %s failed\n", f.failed)
+			return nil
+		}
+		if len(files) == 0 && !f.catalog && len(f.labels) == 0 {
+			files = failedFiles(failed)
+		}
 	}
 	list, err := c.choose(f, files)
 	if err != nil {
 		return err
 	}
-	if f.list {
+	switch {
+	case f.list:
 		return tellScenarios(cmd.OutOrStdout(), list)
+	case f.check:
+		return c.tellChecked(cmd.OutOrStdout(), list)
 	}
 	var run RunFunc
 	if f.cni.conf != "" {
@@ -182,6 +213,11 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 	}
 	for _, s := range list {
 		b.tasks = append(b.tasks, f.tasks(s)...)
+	}
+	if f.failed != "" {
+		if b.tasks = onlyFailed(b.tasks, failed); len(b.tasks) == 0 {
+			return cli.Usagef("run: --failed %s: none of these scenarios and seeds failed there", f.failed)
+		}
 	}
 	b.story = f.out != ""
 	if f.world == "sim" {
