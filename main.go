@@ -93,7 +93,7 @@ func config() cmd.Config {
 		Reports:       formats(),
 		Museum:        exhibits(),
 		Commands: slices.Concat(ipamcmd.Commands(), agentcmd.Commands(saveJudgement),
-			labcmd.Commands(labcmd.Build{Version: cmd.Version(), Worlds: []string{"sim", "netns", "container", "kind"}}, cmd.ModelCommands()...)),
+			labcmd.Commands(labcmd.Build{Version: cmd.Version()}, cmd.ModelCommands()...)),
 		Explorer:  exploring(),
 		Elsewhere: elsewhere,
 	}

@@ -19,6 +19,7 @@ var leftOut = map[string]string{
 	"go test ./sim/suite":              "runs the catalogue; make test does",
 	"go test ./lab/suite":              "needs a real VPP; .ci/run does",
 	"bash .ci/run":                     "runs everything, this test included",
+	"bash .ci/release":                 "takes half an hour; the nightly workflow does",
 	"bin/vppdrill debug replay":        "needs a capsule of a failure; scenarios/cmd/testdata/explore.txtar makes one and does",
 }
 

@@ -21,7 +21,7 @@ import (
 func call(t *testing.T, args ...string) (out string, code int, err error) {
 	t.Helper()
 	root := &cobra.Command{Use: "vppdrill", SilenceErrors: true, SilenceUsage: true}
-	root.AddCommand(Commands(Build{Version: "test", Worlds: []string{"sim"}})...)
+	root.AddCommand(Commands(Build{Version: "test"})...)
 	var b bytes.Buffer
 	root.SetOut(&b)
 	root.SetErr(&b)
@@ -34,6 +34,7 @@ func call(t *testing.T, args ...string) (out string, code int, err error) {
 // Goal: the doctor finds something to say of everything it looks for, names the command that mends each thing that is
 // missing, and says the same as JSON. Method: this machine, whatever it has.
 func TestDoctor(t *testing.T) {
+	t.Setenv(vppproc.Environment, "/nosuch/vpp")
 	out, code, err := call(t, "doctor")
 	if err != nil || code != 0 {
 		t.Fatalf("%d %v", code, err)
@@ -51,8 +52,13 @@ func TestDoctor(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &answer); err != nil {
 		t.Fatal(err)
 	}
-	if len(answer.Worlds) != 4 || !answer.Worlds[0].OK || answer.Worlds[3].OK {
+	if len(answer.Worlds) != 4 || !answer.Worlds[0].OK || answer.Worlds[1].OK {
 		t.Errorf("%+v", answer.Worlds)
+	}
+	for _, w := range answer.Worlds {
+		if !w.OK && (w.Found == "" || w.Fix == "") {
+			t.Errorf("world %s cannot run here, because of %q, and nothing fixes it", w.What, w.Found)
+		}
 	}
 	for _, f := range answer.Machine {
 		if !f.OK && f.Fix == "" {

@@ -3,12 +3,12 @@ package cmd
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,22 +27,15 @@ type Finding struct {
 }
 
 // Build is what this program has, for doctor to tell.
-type Build struct {
-	Version string
-	// Worlds are those of this build.
-	Worlds []string
-}
-
-// allWorlds are all that any build can have.
-var allWorlds = []string{"sim", "netns", "container", "kind"}
+type Build struct{ Version string }
 
 func doctorCommand(b Build) *cobra.Command {
 	var format cli.Format
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what this machine can run, and how to get the rest",
-		Long: `Say what this machine can run, with one command for each missing thing. Exit code 0: at least the simulator can run, which
-needs nothing. doctor starts VPP for a moment to read its version and plugins, and leaves nothing behind.`,
+		Long: `Say which worlds can run on this machine as it is, with one command for each missing thing. Exit code 0: at least the
+simulator can run, which needs nothing. doctor starts VPP for a moment to read its version and plugins, and leaves nothing behind.`,
 		Example: "  vppdrill doctor --format json",
 		Args:    cli.Args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,14 +48,7 @@ needs nothing. doctor starts VPP for a moment to read its version and plugins, a
 
 func examine(ctx context.Context, out io.Writer, b Build, format cli.Format) error {
 	machine := examineMachine(ctx)
-	var worlds []Finding
-	for _, name := range allWorlds {
-		f := Finding{What: name, OK: slices.Contains(b.Worlds, name), For: "world " + name}
-		if f.OK {
-			f.Found = "in this build"
-		}
-		worlds = append(worlds, f)
-	}
+	worlds := examineWorlds(ctx, machine)
 	if format == cli.JSON {
 		return json.NewEncoder(out).Encode(struct {
 			Version string    `json:"version"`
@@ -72,19 +58,46 @@ func examine(ctx context.Context, out io.Writer, b Build, format cli.Format) err
 	}
 	fmt.Fprintf(out, "vppdrill %s on %s/%s, %d processors\n\nworlds\n", b.Version, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	for _, f := range worlds {
-		fmt.Fprintf(out, "  %-3s  %-16s  %s\n", yesNo(f.OK), f.What, orWord(f.Found, "not in this build"))
+		fmt.Fprintf(out, "  %-3s  %-16s  %s\n", yesNo(f.OK), f.What, f.Found)
+		f.printFix(out)
 	}
 	fmt.Fprintln(out, "\nmachine")
 	for _, f := range machine {
 		fmt.Fprintf(out, "  %-3s  %-16s  %-44s  for %s\n", yesNo(f.OK), f.What, orWord(f.Found, "not found"), f.For)
-		if !f.OK && f.Fix != "" {
-			fmt.Fprintf(out, "       %-16s  fix: %s\n", "", f.Fix)
-		}
-	}
-	if len(b.Worlds) == 0 {
-		return cli.CannotRun(errors.New("no world of this build can run here"))
+		f.printFix(out)
 	}
 	return nil
+}
+
+func (f Finding) printFix(out io.Writer) {
+	if !f.OK && f.Fix != "" {
+		fmt.Fprintf(out, "       %-16s  fix: %s\n", "", f.Fix)
+	}
+}
+
+// needed are the findings about the machine without which a world cannot run, the first to be fixed first.
+var needed = map[string][]string{"netns": {"root", "VPP", "netns"}, "container": {"root", "Docker"}, "kind": {"Docker"}}
+
+// examineWorlds asks each world whether it can run here.
+func examineWorlds(ctx context.Context, machine []Finding) []Finding {
+	worlds := []Finding{{What: "sim", Found: "can run here", OK: true, For: "world sim"}}
+	for _, w := range Worlds() {
+		f := Finding{What: w.Name, Found: "can run here", OK: true, For: "world " + w.Name}
+		if err := w.Check(ctx); err != nil {
+			f.OK = false
+			f.Found, f.Fix, _ = strings.Cut(cli.FirstLine(err.Error()), "; ")
+			if _, command, quoted := strings.Cut(f.Fix, "`"); quoted {
+				f.Fix, _, _ = strings.Cut(command, "`")
+			}
+			for _, m := range machine {
+				if f.Fix == "" && !m.OK && slices.Contains(needed[w.Name], m.What) {
+					f.Fix = m.Fix
+				}
+			}
+		}
+		worlds = append(worlds, f)
+	}
+	return worlds
 }
 
 func program(what, purpose, fix string, names ...string) Finding {

@@ -41,7 +41,7 @@ func vppdrill(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := &cobra.Command{Use: "vppdrill", SilenceErrors: true, SilenceUsage: true}
-	root.AddCommand(Commands(Build{Version: "test", Worlds: []string{"netns", "container"}})...)
+	root.AddCommand(Commands(Build{Version: "test"})...)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	code, line := cli.Code(err)

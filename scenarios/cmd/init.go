@@ -1,11 +1,14 @@
 package cmd
 
 import (
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,28 +16,76 @@ import (
 )
 
 func initCommand() *cobra.Command {
+	var goSuite bool
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Write a commented scenario and agent configuration to start from",
 		Long: `Write scenario.yaml and agent.yaml into a folder, by default the current one. The scenario is small and passes; the
-configuration is for a node agent with the same address plan. Existing files are kept.`,
+configuration is for a node agent with the same address plan. Existing files are kept.
+
+--go-suite writes a Go module instead: the scenario below testdata with a test that runs every file there, a law of your
+own, and a test with a fault.`,
 		Example: `  vppdrill init rehearsal
-  vppdrill run rehearsal/scenario.yaml`,
+  vppdrill run rehearsal/scenario.yaml
+  vppdrill ipam plan rehearsal/scenario.yaml
+  vppdrill init --go-suite rehearsals`,
 		Args: cli.Args(0, 1, "at most one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			return writeStart(cmd, dir)
+			if goSuite {
+				return writeStart(cmd, dir, suiteFiles(), suiteNext(dir))
+			}
+			return writeStart(cmd, dir, []startFile{{"scenario.yaml", startScenario}, {"agent.yaml", startAgent}},
+				"vppdrill run "+quote(filepath.Join(dir, "scenario.yaml")))
 		},
 	}
+	cmd.Flags().BoolVar(&goSuite, "go-suite", false, "write a Go module with a suite, a law and a fault")
 	return cmd
 }
 
-// writeStart writes the files, or none where one is there already.
-func writeStart(cmd *cobra.Command, dir string) error {
-	files := [...]struct{ name, text string }{{"scenario.yaml", startScenario}, {"agent.yaml", startAgent}}
+// startFile is a file to start from.
+type startFile struct{ name, text string }
+
+//go:embed start/*.txt
+var goFiles embed.FS
+
+// suiteFiles are a Go module.
+func suiteFiles() []startFile {
+	files := []startFile{{"go.mod", "module rehearsals\n\ngo 1.26\n"}, {filepath.Join("testdata", "scenario.yaml"), startScenario}}
+	if v := Version(); released.MatchString(v) {
+		files[0].text += "\nrequire github.com/vppdrill/vppdrill " + v + "\n"
+	}
+	list, err := goFiles.ReadDir("start")
+	if err != nil {
+		panic(err) // they are in the program
+	}
+	for _, f := range list {
+		text, err := goFiles.ReadFile("start/" + f.Name())
+		if err != nil {
+			panic(err) // as before
+		}
+		files = append(files, startFile{strings.TrimSuffix(f.Name(), ".txt"), string(text)})
+	}
+	return files
+}
+
+// released is a version that a module can require.
+var released = regexp.MustCompile(`^v\d+\.\d+\.\d+$`)
+
+// suiteNext is what makes a new module's tests run.
+func suiteNext(dir string) string {
+	get := "go mod tidy"
+	if !released.MatchString(Version()) {
+		get = "go get github.com/vppdrill/vppdrill@latest && " + get // this build is no release
+	}
+	return "cd " + quote(dir) + " && " + get + " && go test ./..."
+}
+
+// writeStart writes the files, or none where one is there already, and says what comes next.
+func writeStart(cmd *cobra.Command, dir string, files []startFile, next string) error {
 	for _, f := range files {
 		if _, err := os.Lstat(filepath.Join(dir, f.name)); !errors.Is(err, fs.ErrNotExist) {
 			if err == nil {
@@ -43,17 +94,17 @@ func writeStart(cmd *cobra.Command, dir string) error {
 			return cli.BadInput(err)
 		}
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return cli.BadInput(err)
-	}
 	for _, f := range files {
 		name := filepath.Join(dir, f.name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return cli.BadInput(err)
+		}
 		if err := os.WriteFile(name, []byte(f.text), 0o644); err != nil {
 			return cli.BadInput(err)
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), "wrote "+name)
 	}
-	fmt.Fprintln(cmd.OutOrStdout(), "next: vppdrill run "+quote(filepath.Join(dir, "scenario.yaml")))
+	fmt.Fprintln(cmd.OutOrStdout(), "next: "+next)
 	return nil
 }
 

@@ -103,7 +103,7 @@ func indented(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ") + "\n"
 }
 
-// goTest is a scenario as a Go test that fails as long as it breaks a law.
+// goTest is a scenario as a file of Go with a test that fails as long as it breaks a law.
 func goTest(law string, m Member) string {
 	name := ""
 	for word := range strings.SplitSeq(law, "-") {
@@ -116,7 +116,18 @@ func goTest(law string, m Member) string {
 	if strings.Contains(yaml, "`") {
 		literal = strconv.Quote(yaml)
 	}
-	return fmt.Sprintf(`func Test%s(t *testing.T) {
+	return fmt.Sprintf(`package rehearsals
+
+import (
+	"testing"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/result"
+	"github.com/vppdrill/vppdrill/sim"
+)
+
+func Test%s(t *testing.T) {
 	s, err := scenarios.Parse(%q, []byte(%s))
 	if err != nil {
 		t.Fatal(err)

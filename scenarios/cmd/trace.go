@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,7 +45,7 @@ func traceCommand() *cobra.Command {
 func traceImportCommand() *cobra.Command {
 	var f traceFlags
 	cmd := &cobra.Command{
-		Use:   "import FORMAT FILE -o SCENARIO",
+		Use:   "import FORMAT FILE… -o SCENARIO",
 		Short: "Make a scenario of a trace, or of a cluster",
 		Long: `Make a scenario of a recorded trace. FORMAT is one of
 
@@ -51,8 +53,8 @@ func traceImportCommand() *cobra.Command {
   openb       pods with creation, scheduling and deletion times (Alibaba openb); needs --node-list
   kubernetes  a cluster as kubectl get nodes,pods -A -o json prints it, with its CNI's objects where they are given
 
-kubernetes takes nodes, pods, ranges of both families and address management from the cluster: what vppdrill audit takes,
-such as Calico's blocks and pools. What was left out or made up is told, and kinds that it does not read. --audit-log (audit.k8s.io/v1: an event a
+kubernetes takes nodes, pods, ranges of both families and address management from the cluster, and the files that vppdrill
+audit takes, as many, - for standard input: Calico's blocks and pools may be in another one than nodes and pods. What was left out or made up is told, and kinds that it does not read. --audit-log (audit.k8s.io/v1: an event a
 line, an EventList, or CloudWatch's messages; gzipped or not) and --events (kubectl get events -A -o json) add when pods
 came and went. Dropped records are counted by reason.
 
@@ -62,8 +64,8 @@ For kubernetes without records, the ages of the pods decide.`,
   vppdrill trace import openb pod_list.csv --node-list node_list.csv -o openb.yaml --repeat 4
   kubectl get nodes,pods -A -o json > cluster.json && vppdrill trace import kubernetes cluster.json -o cluster.yaml --churn 1h
   vppdrill trace import kubernetes cluster.json --audit-log audit.log -o cluster.yaml`,
-		Args: cli.Args(2, 2, "a format and one trace file"),
-		RunE: func(cmd *cobra.Command, args []string) error { return importTrace(cmd, f, args[0], args[1]) },
+		Args: cli.Args(2, -1, "a format and a trace file"),
+		RunE: func(cmd *cobra.Command, args []string) error { return importTrace(cmd, f, args[0], args[1:]) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.out, "out", "o", "", "the scenario file to write; - for standard output")
@@ -78,7 +80,7 @@ For kubernetes without records, the ages of the pods decide.`,
 	return cmd
 }
 
-func importTrace(cmd *cobra.Command, f traceFlags, format, file string) error {
+func importTrace(cmd *cobra.Command, f traceFlags, format string, files []string) error {
 	if err := cli.OneOf("FORMAT", format, "dlrm", "openb", "kubernetes"); err != nil {
 		return err
 	}
@@ -89,12 +91,15 @@ func importTrace(cmd *cobra.Command, f traceFlags, format, file string) error {
 		return cli.Usagef("--name %q: lower case words joined by hyphens", f.name)
 	}
 	cli.PlainOutput(cmd)
-	for _, in := range []string{file, f.nodeList, f.auditLog, f.events} {
+	for _, in := range append(slices.Clone(files), f.nodeList, f.auditLog, f.events) {
 		if same(f.out, in) {
 			return cli.Usagef("trace import: -o %s would overwrite what is read: name another file", f.out)
 		}
 	}
-	s, err := readTrace(f, format, file)
+	if len(files) > 1 && format != "kubernetes" {
+		return cli.Usagef("trace import %s takes one file, and got %d", format, len(files))
+	}
+	s, err := readTrace(f, format, files, cmd.InOrStdin())
 	if err != nil {
 		return cli.BadInput(err)
 	}
@@ -126,7 +131,7 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-func readTrace(f traceFlags, format, file string) (_ *scenarios.Scenario, err error) {
+func readTrace(f traceFlags, format string, files []string, stdin io.Reader) (_ *scenarios.Scenario, err error) {
 	o := trace.Options{Name: f.name, Nodes: f.nodes, Repeat: f.repeat, Churn: f.churn}
 	switch {
 	case f.churn < 0:
@@ -138,9 +143,13 @@ func readTrace(f traceFlags, format, file string) (_ *scenarios.Scenario, err er
 	case f.nodeList == "" && format == "openb":
 		return nil, errors.New("format openb wants --node-list, the trace's list of nodes")
 	}
-	open := map[string]*os.File{}
-	for _, name := range []string{file, f.nodeList, f.auditLog, f.events} {
+	file, open := files[0], map[string]io.Reader{}
+	for _, name := range append(slices.Clone(files), f.nodeList, f.auditLog, f.events) {
 		if name == "" || open[name] != nil {
+			continue
+		}
+		if name == "-" && slices.Contains(files, name) {
+			open[name] = stdin
 			continue
 		}
 		opened, oerr := os.Open(name)
@@ -158,6 +167,12 @@ func readTrace(f traceFlags, format, file string) (_ *scenarios.Scenario, err er
 		}
 		if f.events != "" {
 			k.Events, k.EventsName = open[f.events], filepath.Base(f.events)
+		}
+		for i, more := range files[1:] {
+			if slices.Contains(files[:i+1], more) {
+				continue // it says the same again
+			}
+			k.More = append(k.More, trace.Input{Name: filepath.Base(more), Text: open[more]})
 		}
 		return trace.ImportKubernetes(open[file], filepath.Base(file), k)
 	case "dlrm":

@@ -21,19 +21,20 @@ func versionCommand(c Config) *cobra.Command {
 	var format cli.Format
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version; capsules replay only with theirs",
+		Short:   "Print version and commit; capsules replay only with their version",
 		Example: "  vppdrill version --format json",
 		Args:    cli.Args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := struct {
-				Version  string `json:"version"`
+				Version string `json:"version"`
+				source
 				Go       string `json:"go"`
 				Platform string `json:"platform"`
-			}{c.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+			}{c.Version, builtFrom(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 			if format == cli.JSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(v)
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "vppdrill %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "vppdrill %s (%s, %s)\n%s", v.Version, v.Go, v.Platform, v.source)
 			return err
 		},
 	}
@@ -41,12 +42,62 @@ func versionCommand(c Config) *cobra.Command {
 	return cmd
 }
 
-// Version is the version that the Go toolchain recorded in this program: a release, or the revision that it was built
-// from. Where the sources are not known by that (they were changed, or there is no revision), the build's own ID follows,
+// What a build from sources without their repository says about itself, by the linker's -X: otherwise the Go toolchain
+// records it.
+var release, commit, date string
+
+// source is what a program was built from; what is not known is "".
+type source struct {
+	// Commit is git's, Date the commit's, as RFC 3339 has it.
+	Commit string `json:"commit,omitempty"`
+	Date   string `json:"date,omitempty"`
+	// Changed: files differed from the commit's.
+	Changed bool `json:"changed,omitempty"`
+}
+
+func builtFrom() source {
+	s := source{Commit: commit, Date: date}
+	info, ok := debug.ReadBuildInfo()
+	if !ok || commit != "" {
+		return s
+	}
+	for _, x := range info.Settings {
+		switch x.Key {
+		case "vcs.revision":
+			s.Commit = x.Value
+		case "vcs.time":
+			s.Date = x.Value
+		case "vcs.modified":
+			s.Changed = x.Value == "true"
+		}
+	}
+	return s
+}
+
+// String is a line about the commit; "" where none is known.
+func (s source) String() string {
+	if s.Commit == "" {
+		return ""
+	}
+	text := "commit " + s.Commit
+	if s.Date != "" {
+		text += " of " + s.Date
+	}
+	if s.Changed {
+		text += ", with changes"
+	}
+	return text + "\n"
+}
+
+// Version is the version that the linker was given, or that the Go toolchain recorded in this program: a release, or the
+// revision that it was built from. Where the sources are not known by that (they were changed, or there is no revision), the build's own ID follows,
 // so that two builds of different sources never have one version.
 func Version() string { return version() }
 
 var version = sync.OnceValue(func() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "devel" + buildID()

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,10 @@ import (
 type modelFlags struct {
 	socket string
 	nics   []string
+	faults []string
+	seed   uint64
+	delay  time.Duration
+	log    bool
 	format cli.Format
 }
 
@@ -35,15 +40,23 @@ func vppModelCommand() *cobra.Command {
 		Short: "Serve a modelled VPP on a socket for any govpp program",
 		Long: `Serve a modelled VPP on a unix socket in VPP's binary API. Programs on govpp's client connect to it unchanged. Taps and
 AF_PACKET interfaces work; packets are not forwarded. VPP's command line answers "show version" and "show state", which
-prints everything that the model holds. The server runs until it is interrupted, and removes the socket then.`,
+prints everything that the model holds.
+
+--fault lets requests fail, in the words of vppdrill describe faults: Refuse answers with a retval, Vanish loses the request,
+Mute the answer, Delay and Duplicate do that; Request, Nth, First, After, Prob and During say which. The server runs until it is interrupted, and removes the socket then.`,
 		Example: `  vppdrill lab model --socket /tmp/vpp.sock
-  vppdrill lab model --socket /tmp/vpp.sock --nic GigabitEthernet0/8/0 --nic GigabitEthernet0/9/0`,
+  vppdrill lab model --socket /tmp/vpp.sock --nic GigabitEthernet0/8/0 --nic GigabitEthernet0/9/0
+  vppdrill lab model --socket /tmp/vpp.sock --log --fault '(Request ip_route_add_del (Nth 3 (Refuse -68)))' --fault '(Prob 0.01 Mute)'`,
 		Args: cli.Args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return serveModel(cmd, f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.socket, "socket", "", "path of the socket, at most 107 bytes")
 	flags.StringArrayVar(&f.nics, "nic", nil, "a NIC of the VPP, by VPP's name for it; repeated")
+	flags.StringArrayVar(&f.faults, "fault", nil, "an `injector` of requests, as (Request NAME (Nth 2 (Refuse -68))); repeated, the first that does not pass decides")
+	flags.Uint64Var(&f.seed, "seed", 1, "draws what faults leave to chance")
+	flags.DurationVar(&f.delay, "delay", 0, "how much later each request is performed")
+	flags.BoolVar(&f.log, "log", false, "print each request with what came of it, on standard error")
 	cli.AddFormatTo(flags, &f.format)
 	return cmd
 }
@@ -61,8 +74,21 @@ func serveModel(cmd *cobra.Command, f modelFlags) error {
 		seen[n] = true
 		model.NICs = append(model.NICs, vppmodel.NIC{Name: n})
 	}
-	s, err := socket.Listen(socket.Config{Path: f.socket, VPP: vppmodel.New(model),
-		Log: func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), "vppdrill: lab model: "+line) }})
+	say := func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), "vppdrill: lab model: "+line) }
+	cfg := socket.Config{Path: f.socket, VPP: vppmodel.New(model), Log: say, Faults: f.faults, Seed: f.seed}
+	if f.log {
+		cfg.Requests = say
+	}
+	switch {
+	case f.delay < 0:
+		return cli.Usagef("lab model: --delay %s is negative", f.delay)
+	case f.delay > 0: // after all others: it is what else happens
+		cfg.Faults = append(cfg.Faults, "(Delay "+f.delay.String()+")")
+	}
+	s, err := socket.Listen(cfg)
+	if bad := (*socket.BadFault)(nil); errors.As(err, &bad) {
+		return cli.Usagef("lab model: --%w", bad)
+	}
 	if err != nil {
 		return cannotListen("lab model: --socket", f.socket, err)
 	}

@@ -23,6 +23,14 @@ type KubernetesOptions struct {
 	// scenario has the lives that they tell. Their names are for errors.
 	AuditLog, Events         io.Reader
 	AuditLogName, EventsName string
+	// More is what else shows the cluster, as vppdrill audit takes it; of an object that comes twice the last one counts.
+	More []Input
+}
+
+// Input is a text with the name that errors call it by.
+type Input struct {
+	Name string
+	Text io.Reader
 }
 
 // found is what a list amounts to.
@@ -49,20 +57,32 @@ type found struct {
 // ImportKubernetes reads a cluster as kubectl get nodes,pods -A -o json prints it: its nodes, the pods that have addresses of their own,
 // and the ranges and the system that they come from. Notes say what was left out. Errors are *scenarios.InputError.
 func ImportKubernetes(r io.Reader, file string, o KubernetesOptions) (*scenarios.Scenario, error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
-	}
 	f := found{notOwn: map[podKey]bool{}}
 	var objects audit.Objects
-	take := func(one kubectl.Object) error {
-		if err := f.take(one, o.Anonymous); err != nil {
-			return err
+	var last latest
+	for _, in := range append([]Input{{file, r}}, o.More...) {
+		data, err := io.ReadAll(in.Text)
+		if err != nil {
+			return nil, err
 		}
-		return objects.Add(one)
+		err = readObjects(in.Name, data, func(one kubectl.Object) error {
+			if err := f.take(one, o.Anonymous); err != nil {
+				return err
+			}
+			last.put(one)
+			return objects.Add(one)
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	if err := readObjects(file, data, take); err != nil {
-		return nil, err
+	if last.repeated { // from the beginning, without those that others replaced
+		f = found{notOwn: map[podKey]bool{}}
+		for _, one := range last.list {
+			if err := f.take(one, o.Anonymous); err != nil {
+				return nil, &scenarios.InputError{File: file, Line: 1, Column: 1, Message: err.Error()}
+			}
+		}
 	}
 	f.shape = audit.ShapeOf(&objects)
 	if len(f.nodes) == 0 {
@@ -97,6 +117,29 @@ func ImportKubernetes(r io.Reader, file string, o KubernetesOptions) (*scenarios
 		o.Nodes = len(f.nodes)
 	}
 	return f.scenario(file, o)
+}
+
+// latest keeps of objects that come twice the last one, in the place of the first.
+type latest struct {
+	list []kubectl.Object
+	at   map[objectKey]int
+	// repeated: one came twice.
+	repeated bool
+}
+
+type objectKey struct{ group, kind, namespace, name string }
+
+func (l *latest) put(o kubectl.Object) {
+	key := objectKey{o.Group(), o.Kind, o.Metadata.Namespace, o.Metadata.Name}
+	if i, known := l.at[key]; known && key.name != "" {
+		l.list[i], l.repeated = o, true
+		return
+	}
+	if l.at == nil {
+		l.at = map[objectKey]int{}
+	}
+	l.at[key] = len(l.list)
+	l.list = append(l.list, o)
 }
 
 // take takes an object of the cluster.

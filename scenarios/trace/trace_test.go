@@ -263,3 +263,30 @@ func TestShownRanges(t *testing.T) {
 		}
 	}
 }
+
+// Goal: a cluster in several files is the same as in one, and of an object that comes twice the last one counts. Method: one list beside its
+// halves, with an older state of a pod in the first.
+func TestImportFiles(t *testing.T) {
+	const node = `{"kind": "Node", "metadata": {"name": "w-1"}, "spec": {"podCIDR": "10.244.1.0/24"}, "status": {"allocatable": {"pods": "110"}}}`
+	pod := func(address string) string {
+		return `{"kind": "Pod", "metadata": {"namespace": "shop", "name": "cart", "creationTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"nodeName": "w-1"}, "status": {"podIP": "` + address + `", "phase": "Running"}}`
+	}
+	list := func(items ...string) io.Reader {
+		return strings.NewReader(`{"kind": "List", "items": [` + strings.Join(items, ", ") + `]}`)
+	}
+	whole, err := trace.ImportKubernetes(list(node, pod("10.244.1.7")), "cluster.json", trace.KubernetesOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := trace.ImportKubernetes(list(pod("10.244.1.6")), "cluster.json", trace.KubernetesOptions{
+		More: []trace.Input{{Name: "nodes.json", Text: list(node)}, {Name: "pods.json", Text: list(pod("10.244.1.7"))}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(parts.Marshal()), string(whole.Marshal()); got != want {
+		t.Errorf("in parts:\n%s\nas a whole:\n%s", got, want)
+	}
+	if len(parts.Workload.Rows) != 1 {
+		t.Errorf("%d pods, want the one", len(parts.Workload.Rows))
+	}
+}

@@ -48,8 +48,8 @@ const (
 // auditTime is how long a server may take to show everything.
 const auditTime = 2 * time.Minute
 
-func auditCommand() *cobra.Command {
-	var kubeconfig string
+func auditCommand(save func(dir string, j Judgement) error) *cobra.Command {
+	var kubeconfig, out string
 	var format cli.Format
 	var watch watchFlags
 	c := &cobra.Command{
@@ -73,6 +73,8 @@ one counts.
 comes when it has stood for 3 seconds, or 16 where it is about what Cilium's agents write. fixtures/kubernetes/audit runs
 it in a cluster, with an alert rule for its figures.
 
+--out writes JUnit, an HTML page, Markdown, SARIF and JSON: errors break their laws, warnings are notes.
+
 Exit codes: 0 no errors, 1 errors found (with --watch: that stand at the end), 2 bad usage or input, 3 the server does not answer or shows too little.`,
 		Example: `  vppdrill audit --kubeconfig ~/.kube/config
   kubectl get nodes,pods,services,daemonsets -A -o json > cluster.json; vppdrill audit cluster.json
@@ -90,6 +92,7 @@ Exit codes: 0 no errors, 1 errors found (with --watch: that stand at the end), 2
 				return cli.Usagef("audit wants either --kubeconfig FILE or files; see vppdrill audit --help")
 			}
 			var r audit.Report
+			began := time.Now()
 			if kubeconfig == "" {
 				var o audit.Objects
 				if err := readFiles("audit", cmd.InOrStdin(), args, &o); err != nil {
@@ -105,10 +108,16 @@ Exit codes: 0 no errors, 1 errors found (with --watch: that stand at the end), 2
 					return err
 				}
 			}
+			if out != "" {
+				if err := save(out, auditJudgement(r, began)); err != nil {
+					return cli.BadInput(err)
+				}
+			}
 			return printAudit(cmd.OutOrStdout(), format, r)
 		},
 	}
 	c.Flags().StringVar(&kubeconfig, "kubeconfig", "", "`file` that names the cluster to read")
+	c.Flags().StringVar(&out, "out", "", "`folder` of the report: junit.xml, report.html and more")
 	cli.AddFormat(c, &format)
 	watch.add(c)
 	return c

@@ -45,7 +45,7 @@ func TestAuditFiles(t *testing.T) {
 		{[]string{"--kubeconfig", nowhere}, 3, "connection refused: kubectl --kubeconfig " + nowhere + " get --raw /readyz shows how the API server fares"},
 	} {
 		root := &cobra.Command{Use: "vppdrill", SilenceErrors: true, SilenceUsage: true}
-		root.AddCommand(auditCommand())
+		root.AddCommand(auditCommand(nil))
 		var out bytes.Buffer
 		root.SetOut(&out)
 		root.SetErr(&out)
@@ -95,7 +95,7 @@ func TestAuditCluster(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "config")
 		must(t, os.WriteFile(path, []byte("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: '"+s.URL+"'}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n"), 0o600))
 		root := &cobra.Command{Use: "vppdrill", SilenceErrors: true, SilenceUsage: true}
-		root.AddCommand(auditCommand())
+		root.AddCommand(auditCommand(nil))
 		var out bytes.Buffer
 		root.SetOut(&out)
 		root.SetArgs([]string{"audit", "--kubeconfig", path})

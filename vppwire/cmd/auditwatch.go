@@ -47,6 +47,8 @@ func (w *watchFlags) check(c *cobra.Command, files []string) error {
 		return cli.Usagef("audit: --for, --metrics and --events belong to --watch")
 	case len(files) > 0:
 		return cli.Usagef("audit: --watch looks at a cluster, and files do not change")
+	case c.Flags().Changed("out"):
+		return cli.Usagef("audit: --out writes a report of one look, and --watch keeps looking: leave out one of the two")
 	case w.lasts < 0:
 		return cli.Usagef("audit: --for %s is negative", w.lasts)
 	}

@@ -48,7 +48,7 @@ func TestAuditWatch(t *testing.T) {
 	defer stop()
 	read, write := io.Pipe()
 	root := &cobra.Command{Use: "vppdrill", SilenceErrors: true, SilenceUsage: true}
-	root.AddCommand(auditCommand())
+	root.AddCommand(auditCommand(nil))
 	root.SetOut(write)
 	root.SetErr(io.Discard)
 	root.SetArgs([]string{"audit", "--kubeconfig", config, "--watch", "--metrics", "127.0.0.1:0"})
@@ -120,7 +120,7 @@ func TestAuditWatchFlags(t *testing.T) {
 		"--watch --kubeconfig missing": "missing: no such file",
 	} {
 		root := &cobra.Command{Use: "vppdrill", SilenceErrors: true, SilenceUsage: true}
-		root.AddCommand(auditCommand())
+		root.AddCommand(auditCommand(nil))
 		root.SetArgs(append([]string{"audit"}, strings.Fields(args)...))
 		if code, line := cli.Code(root.ExecuteContext(t.Context())); code != 2 || !strings.Contains(line, want) {
 			t.Errorf("%s: %d %q", args, code, line)

@@ -16,7 +16,7 @@ import (
 // Commands are the commands of this package. save writes what was judged into a folder, in every format that this
 // program has.
 func Commands(save func(dir string, j Judgement) error) []*cobra.Command {
-	return append(nodeCommands(), controllerCommand(), auditCommand(), conformanceCommand(save))
+	return append(nodeCommands(), controllerCommand(), auditCommand(save), conformanceCommand(save))
 }
 
 // cannotRun are the errors that say that this machine, or its cluster, as it is now, cannot run an agent or a

@@ -42,6 +42,26 @@ var whys = map[string]string{
 
 func whyOf(law string) string { return cmp.Or(whys[law], audit.Why(law)) }
 
+// auditJudgement is an audit for reports: its errors break laws, its warnings are notes.
+func auditJudgement(r audit.Report, began time.Time) Judgement {
+	j := Judgement{Name: "audit", Goal: fmt.Sprintf("The addresses of a running cluster of %d nodes and %d pods, as its objects show them.", r.Nodes, r.Pods),
+		Started: began, Took: time.Since(began), Nodes: r.Nodes, Notes: notesOf(r)}
+	for _, name := range audit.Laws() {
+		l := JudgedLaw{Name: name, Why: audit.Why(name), Occasions: r.Judged[name]}
+		for _, f := range r.Findings {
+			switch {
+			case f.Law != name:
+			case f.Severity == audit.Error:
+				l.Broken = append(l.Broken, f.Subject+": "+f.Text)
+			default:
+				j.Notes = append(j.Notes, f.String())
+			}
+		}
+		j.Laws = append(j.Laws, l)
+	}
+	return j
+}
+
 // judgement is a conformance run for reports.
 func judgement(r conformance.Result, seed uint64, began time.Time) Judgement {
 	j := Judgement{Name: "conformance", Goal: fmt.Sprintf("A running cluster of %d nodes, judged by pods made in it for %d rounds.", r.Nodes, r.Rounds),

@@ -13,6 +13,7 @@ import (
 	"go.fd.io/govpp/api"
 	"go.fd.io/govpp/binapi/memclnt"
 
+	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 
@@ -27,6 +28,12 @@ type Config struct {
 	VPP *vppmodel.VPP
 	// Log receives one line about every dropped message, with the reason; nil drops it. Calls do not overlap.
 	Log func(line string)
+	// Faults are injectors in the words of `vppdrill describe faults`, as "(Request ip_route_add_del (Refuse -3))": the first that does
+	// not pass decides about a request. Seed draws what they leave to chance.
+	Faults []string
+	Seed   uint64
+	// Requests receives one line about every request, with what came of it; nil drops it. Calls do not overlap.
+	Requests func(line string)
 }
 
 // Server is one modelled VPP on a socket.
@@ -36,12 +43,15 @@ type Server struct {
 	listener *net.UnixListener
 	started  time.Time
 	clients  sync.WaitGroup
+	requests func(string)
+	closing  chan struct{}
 
 	mu     sync.Mutex // over all below, and over log
 	vpp    *vppmodel.VPP
 	closed bool
 	peers  map[uint32]*peer // by handle
 	next   uint32
+	faults []fault.Injector
 	// events wait here while a request is performed, so that they come after its answer.
 	events []event
 }
@@ -52,20 +62,27 @@ type event struct {
 }
 
 // Listen takes the socket and begins to serve. A socket without a listener is replaced; one in use and any other file
-// are errors, and stay unchanged.
+// are errors, and stay unchanged; so are faults that a served VPP cannot have.
 func Listen(cfg Config) (*Server, error) {
+	started := time.Now()
+	faults, err := readFaults(cfg, started)
+	if err != nil {
+		return nil, err
+	}
 	l, err := take(cfg.Path)
 	if err != nil {
 		return nil, err
 	}
 	s := newServer(cfg)
+	s.started, s.faults = started, faults
 	s.listener = l
 	s.clients.Go(s.accept)
 	return s, nil
 }
 
 func newServer(cfg Config) *Server {
-	s := &Server{log: cfg.Log, table: newTable(), started: time.Now(), vpp: cfg.VPP, peers: map[uint32]*peer{}}
+	s := &Server{log: cfg.Log, table: newTable(), started: time.Now(), vpp: cfg.VPP, peers: map[uint32]*peer{},
+		requests: cfg.Requests, closing: make(chan struct{})}
 	if s.log == nil {
 		s.log = func(string) {}
 	}
@@ -79,6 +96,9 @@ func (s *Server) Messages() int { return len(s.table.entries) }
 // Close ends every connection, waits until the last request is done and removes the socket.
 func (s *Server) Close() error {
 	s.mu.Lock()
+	if !s.closed {
+		close(s.closing)
+	}
 	s.closed = true
 	err := s.listener.Close()
 	for _, p := range s.peers {
@@ -172,13 +192,16 @@ func (s *Server) perform(p *peer, data []byte) bool {
 		s.log(fmt.Sprintf("%s: dropped: %s for client %#x", p.name(), r.message.GetMessageName(), r.client))
 		return true
 	}
-	answers, known := s.process(r.message)
-	if !known {
-		if answers, err = s.vpp.Answer(p.handle, r.message); err != nil {
-			s.log(p.name() + ": dropped: " + err.Error())
-			return true
-		}
+	v := s.judge(r.message)
+	if v.Action == fault.Delay && !s.wait(v.Delay) {
+		return false
 	}
+	answers, err := s.answer(p, r.message, v)
+	if err != nil {
+		s.log(p.name() + ": dropped: " + err.Error())
+		return true
+	}
+	s.record(p, r.message, v, answers)
 	for _, a := range answers {
 		s.send(p, a, r.context)
 	}

@@ -34,7 +34,8 @@ const firstNumber = 101
 type table struct {
 	types   map[uint16]reflect.Type
 	numbers map[reflect.Type]uint16
-	asked   map[uint16]bool // those that a client may send
+	asked   map[uint16]bool               // those that a client may send
+	replies map[reflect.Type]reflect.Type // what ends the answer to a request, where something does
 	// entries are sorted by name, the last one first: govpp takes the last name that begins with sockclnt_delete_ for that
 	// message, and its reply begins so too. VPP's own order is that of a hash.
 	entries []memclnt.MessageTableEntry
@@ -44,7 +45,7 @@ func name(m api.Message) string { return m.GetMessageName() + "_" + m.GetCrcStri
 
 // newTable gives messages numbers: the fixed ones theirs, the others in the order of their names.
 func newTable() *table {
-	t := &table{types: map[uint16]reflect.Type{}, numbers: map[reflect.Type]uint16{}, asked: map[uint16]bool{}}
+	t := &table{types: map[uint16]reflect.Type{}, numbers: map[reflect.Type]uint16{}, asked: map[uint16]bool{}, replies: map[reflect.Type]reflect.Type{}}
 	for _, f := range fixedNumbers {
 		t.add(f.number, f.message)
 	}
@@ -69,6 +70,9 @@ func newTable() *table {
 	t.asked[t.numbers[reflect.TypeFor[*memclnt.SockclntDelete]()]] = true
 	for _, x := range slices.Concat(vppmodel.Exchanges(), processExchanges) {
 		t.asked[t.numbers[reflect.TypeOf(x.Request)]] = true
+		if x.Reply != nil {
+			t.replies[reflect.TypeOf(x.Request)] = reflect.TypeOf(x.Reply).Elem()
+		}
 	}
 	return t
 }
