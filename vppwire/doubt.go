@@ -88,6 +88,7 @@ func (s *Session) Doubt(error) {
 	s.forgetIndexes()
 	clear(s.netns)
 	s.sources.reset()
+	s.acls.reset()
 	clear(s.down)
 	asked := slices.Clone(s.dump.steps)
 	s.dump.all(s.ip6)

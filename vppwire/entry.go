@@ -66,6 +66,15 @@ func (e *entry) same() bool {
 	return !differ && (e.flags&flagWant == 0) == (e.flags&flagHave == 0)
 }
 
+// sufficient reports whether what should be can do with what is there.
+func (e *entry) sufficient() bool {
+	if e.flags&flagWant == 0 || e.flags&flagHave == 0 {
+		return false
+	}
+	c, may := e.want().(contented)
+	return may && c.suffices(e.have())
+}
+
 // set says what should be and what is, nil for nothing.
 func (e *entry) set(want, have Object) {
 	e.flags &^= flagWant | flagHave

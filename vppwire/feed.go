@@ -250,6 +250,8 @@ func (s *Session) forget(n uint32) {
 		s.unbind(old.Key().Name)
 	case e.kind == KindSourceTable:
 		s.sources.set(old.Key().Num != 0, noTable)
+	case e.kind == KindACL:
+		s.acls.drop(old.Key().Name)
 	}
 	s.forgetOwned(n)
 	if t, ok := old.(taking); ok {

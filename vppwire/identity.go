@@ -38,6 +38,16 @@ func (p Proto) String() string {
 	return ""
 }
 
+// protoOf is the protocol of a word, zero for any other word.
+func protoOf(word string) Proto {
+	for _, p := range [...]Proto{TCP, UDP} {
+		if p.String() == word {
+			return p
+		}
+	}
+	return 0
+}
+
 // proto takes the next word if it is a protocol's.
 func (p *words) proto() Proto {
 	switch {

@@ -28,6 +28,8 @@ const (
 	KindSourceTable
 	KindSource
 	KindGuard
+	KindACL
+	KindACLList
 	KindNAT
 	KindNATForwarding
 	KindNATTimeouts
@@ -104,6 +106,9 @@ var kinds = []row{
 	KindSource:      {word: "source", object: Source{}, dumps: by(sourcesDump)},
 	KindGuard:       {word: "guard", object: Guard{}, dumps: by(guardDump, interfaceDump, classifierDump, classifierInfoDump), num: "ip6"},
 
+	KindACL:     {word: "acl", object: ACL{}, dumps: by(aclDump), plugin: aclPlugin},
+	KindACLList: {word: "acls", object: ACLList{}, dumps: by(aclListDump, interfaceDump, aclDump), plugin: aclPlugin},
+
 	KindNAT:           {word: "nat", object: NAT{}, dumps: by(natDump), plugin: natPlugin},
 	KindNATForwarding: {word: "nat-forwarding", object: NATForwarding{}, dumps: by(natDump), plugin: natPlugin},
 	KindNATTimeouts:   {word: "nat-timeouts", object: NATTimeouts{}, dumps: by(natDump), noDelete: true, plugin: natPlugin},
@@ -123,7 +128,9 @@ var kinds = []row{
 }
 
 // optional reports whether a plugin need not be loaded while nobody wants anything of it.
-func optional(plugin string) bool { return plugin == natPlugin || plugin == dhcpPlugin }
+func optional(plugin string) bool {
+	return plugin == natPlugin || plugin == dhcpPlugin || plugin == aclPlugin
+}
 
 func by(dumps ...*dump) []*dump { return dumps }
 

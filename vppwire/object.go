@@ -41,6 +41,12 @@ type incomplete interface {
 	like(found Object) bool
 }
 
+// contented is an object that may do with another one under its key.
+type contented interface {
+	// suffices reports whether have, which is there, need not be changed into this object.
+	suffices(have Object) bool
+}
+
 // lapsing is an object that other dumps than its own can show to be gone.
 type lapsing interface {
 	// lapses reports whether st, whose answer did not rule the object in, shows that it cannot be there.

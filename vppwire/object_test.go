@@ -31,6 +31,8 @@ var every = []Object{
 	Route{Table: 1, Prefix: netip.MustParsePrefix("10.1.2.0/24"), Via: netip.MustParseAddr("192.168.30.2"), If: "loop0"},
 	Route{Prefix: netip.MustParsePrefix("10.1.2.0/24"), Via: netip.MustParseAddr("192.168.16.2")},
 	Route{Table: 1, Prefix: netip.MustParsePrefix("fd00::/64"), If: "tap3"},
+	Up{If: "tap3", Filtered: true},
+	ACL{Name: "policy/tap3/in", Rules: "reflect/10.1.1.2/32>0.0.0.0/0+tcp+80-90,deny/fd00::/8>::/0"}, ACL{Name: "policy/tap3/out", Held: true}, ACLList{If: "tap3", In: "policy/tap3/in", Out: "policy/tap3/out"},
 	NAT{Table: 3, Sessions: 1000}, NATForwarding{}, natTimeoutsDefault,
 	NATAddress{Addr: netip.MustParseAddr("10.1.1.254")}, NATAddress{Addr: netip.MustParseAddr("10.1.1.254"), Twice: true},
 	NATAddress{Addr: netip.MustParseAddr("20.20.20.20"), Table: 2},

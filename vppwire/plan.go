@@ -42,7 +42,7 @@ func (s *Session) appendEntry(b []byte, n uint32) []byte {
 		sign, o = '-', e.have()
 	case e.have() == nil:
 		sign = '+'
-	case e.want() != e.have() || e.flags&flagForce != 0:
+	case e.want() != e.have() && !e.sufficient() || e.flags&flagForce != 0:
 		sign = '~'
 	}
 	if o == nil {

@@ -51,6 +51,8 @@ type Session struct {
 	packets, room int
 	// short: an AF_PACKET interface was refused for want of room since Short was asked.
 	short bool
+	// acls are the numbers of VPP's ACLs.
+	acls aclNumbers
 	// sources are the classifier tables of pods' sources.
 	sources sourceTables
 	keys    []Key // scratch
@@ -94,6 +96,7 @@ func NewSession() *Session {
 	s.names.byName = map[string]uint32{}
 	s.dump.reset()
 	s.sources.reset()
+	s.acls.reset()
 	return s
 }
 
@@ -261,7 +264,7 @@ func (s *Session) right(e *entry) bool {
 	if e.flags&(flagForce|flagUnverified|flagBusy) != 0 {
 		return false
 	}
-	return e.same() || e.want() == nil && kinds[e.kind].noDelete
+	return e.same() || e.want() == nil && kinds[e.kind].noDelete || e.sufficient()
 }
 
 // obsolete reports whether what is there has to be deleted before anything else can happen to the key.

@@ -55,14 +55,17 @@ func (s *Session) bind(name string, index uint32) {
 	}
 }
 
-// numbered notes the number that VPP gave a created object: an interface's index, or the classifier table of a family's
-// sources.
+// numbered notes the number that VPP gave a created object: an interface's index, the classifier table of a family's
+// sources, or an ACL's.
 func (s *Session) numbered(k Key, number uint32) {
-	if k.Kind == KindSourceTable {
+	switch k.Kind {
+	case KindSourceTable:
 		s.sources.set(k.Num != 0, number)
-		return
+	case KindACL:
+		s.acls.set(k.Name, number)
+	default:
+		s.bind(k.Name, number)
 	}
-	s.bind(k.Name, number)
 }
 
 func (s *Session) unbind(name string) {

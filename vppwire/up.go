@@ -13,6 +13,8 @@ type Up struct {
 	If string
 	// IP6 tells the family in which a shared interface is guarded first; Both: in the other one as well.
 	IP6, Both bool
+	// Filtered: the interface is up only while it has its ACLs.
+	Filtered bool
 }
 
 // Key implements Object.
@@ -27,10 +29,13 @@ func (o Up) AppendNeeds(keys []Key) []Key {
 			keys = append(keys, guardKey(o.If, !o.IP6))
 		}
 	}
+	if o.Filtered {
+		keys = append(keys, aclListKey(o.If))
+	}
 	return keys
 }
 
-// AppendText implements Object: "up loop0", with " ip6" or " both" behind, or both words.
+// AppendText implements Object: "up loop0", with " ip6", " both" and " filtered" behind.
 func (o Up) AppendText(b []byte) []byte {
 	b = appendWord(b, "up", o.If)
 	if o.IP6 {
@@ -39,17 +44,22 @@ func (o Up) AppendText(b []byte) []byte {
 	if o.Both {
 		b = append(b, " both"...)
 	}
+	if o.Filtered {
+		b = append(b, " filtered"...)
+	}
 	return b
 }
 
-func (Up) parse(p *words) Object { return Up{If: p.word(), IP6: p.has("ip6"), Both: p.has("both")} }
+func (Up) parse(p *words) Object {
+	return Up{If: p.word(), IP6: p.has("ip6"), Both: p.has("both"), Filtered: p.has("filtered")}
+}
 
 func (o Up) owner() (Key, bool)   { return interfaceKey(o.If) }
 func (o Up) ours() bool           { return ownInterface(o.If) }
 func (o Up) replaces(Object) bool { return true }
 func (o Up) shown() dumpStep      { return dumpStep{dump: interfaceDump} }
 
-// like: guards have a dump of their own.
+// like: guards and ACLs have dumps of their own.
 func (o Up) like(found Object) bool {
 	_, ok := found.(Up)
 	return ok

@@ -8,7 +8,7 @@ import (
 // deterministic are the packages whose every decision must come out the same on any machine, at any GOMAXPROCS and with
 // the race detector on. Those of outward below them are the exceptions.
 var deterministic = []string{
-	"ipam/...", "vppwire", "vppwire/mode", "vppwire/service", "vppwire/linkname", "vppwire/strictyaml", "vppwire/agent", "vppwire/agent/nodeid", "sim/...", "scenarios/check", "scenarios/walk/...", "scenarios/gen",
+	"ipam/...", "vppwire", "vppwire/mode", "vppwire/policy", "vppwire/service", "vppwire/linkname", "vppwire/strictyaml", "vppwire/agent", "vppwire/agent/nodeid", "sim/...", "scenarios/check", "scenarios/walk/...", "scenarios/gen",
 	"scenarios/choice", "scenarios/hostlocal", "scenarios/agentconfig", "scenarios/timeline", "scenarios/podworker",
 }
 

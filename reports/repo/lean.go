@@ -8,7 +8,7 @@ import (
 )
 
 // lean are the packages that others import into tests of their own. Whoever does, compiles and downloads everything that they import in turn.
-var lean = []string{"ipam/...", "vppwire", "vppwire/agent/...", "vppwire/mode", "vppwire/service", "sim/...", "scenarios", "scenarios/check", "scenarios/suite", "scenarios/timeline/..."}
+var lean = []string{"ipam/...", "vppwire", "vppwire/agent/...", "vppwire/mode", "vppwire/policy", "vppwire/service", "sim/...", "scenarios", "scenarios/check", "scenarios/suite", "scenarios/timeline/..."}
 
 // heavy are libraries that none of them needs, with what only they are for.
 var heavy = []struct{ library, why string }{

@@ -29,6 +29,9 @@ type VPP interface {
 	Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool
 	// Sources yields what a guarded interface admits, in ascending address order.
 	Sources(index uint32) iter.Seq[Source]
+	// ACLs are the rules for what comes in by an interface, or leaves by it, in the order in which they are asked; false
+	// where everything passes. What no rule is about does not pass.
+	ACLs(index uint32, leaving bool) ([]ACLRule, bool)
 	// NAT is how packets are translated; false where they are not.
 	NAT() (NAT, bool)
 	// Bridge returns a bridge domain with its members in ascending index order; ^0 is VPP's own, of which a view may know

@@ -96,7 +96,7 @@ func (d *DUT) Inject(in uint32, f Frame) Emission {
 	d.walker.trail.reset()
 	t := trip{w: &d.walker, dut: d}
 	d.walker.nat = &d.walker.translation
-	d.walker.nat.sessions, d.walker.nat.draw = d.walker.nat.sessions[:0], t.drawn
+	d.walker.nat.sessions, d.walker.nat.permitted, d.walker.nat.draw = d.walker.nat.sessions[:0], d.walker.nat.permitted[:0], t.drawn
 	t.unpack(&f)
 	t.finish(t.receive(&d.node, &ifc))
 	return Emission{Frames: d.frames, Unsure: d.unsure}

@@ -29,6 +29,8 @@ type session struct {
 // translation is what NAT did on the way of a packet, on each node by itself.
 type translation struct {
 	sessions []session
+	// permitted is what reflecting rules of ACLs have let through.
+	permitted []permitted
 	// draw chooses one of n locals for a new session.
 	draw func(n int) int
 }
@@ -58,7 +60,7 @@ func (w *Walker) ExchangeWay(from Point, p Packet, draw func(n int) int) string 
 
 func (w *Walker) exchange(from Point, p Packet, draw func(n int) int, ended func()) (x Exchange) {
 	w.nat = &w.translation
-	w.nat.sessions, w.nat.draw = w.nat.sessions[:0], draw
+	w.nat.sessions, w.nat.permitted, w.nat.draw = w.nat.sessions[:0], w.nat.permitted[:0], draw
 	defer func() { w.nat = nil }()
 	t := w.newTrip(from, p)
 	t.run()

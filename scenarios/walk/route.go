@@ -170,6 +170,9 @@ func (t *trip) sent(n *node, ifc *fact.Interface, hop netip.Addr) Kind {
 			return end
 		}
 	}
+	if end := t.filtered(n, ifc, true); end != 0 {
+		return end
+	}
 	return t.transmit(n, ifc, hop)
 }
 
@@ -180,6 +183,8 @@ func (t *trip) transmit(n *node, ifc *fact.Interface, hop netip.Addr) Kind {
 	switch {
 	case t.spent():
 		return t.loop(n, "interfaces hand the frame to each other")
+	case t.dut != nil && !hop.IsValid() && n.rulesOf(side{ifc.Index, true}).filtered:
+		return t.unsure(n, "a bridge domain's interface has ACLs")
 	case ifc.Up || ifc.Type == fact.TypeVXLAN:
 	case hop.IsValid():
 		return t.drop(n, "the route's interface is down")
@@ -224,6 +229,8 @@ func (t *trip) receive(n *node, ifc *fact.Interface) Kind {
 		return t.unsure(n, "the frame comes to an interface for unknown unicast")
 	case ifc.Bridge != 0 && ifc.Guarded && (t.kind == ARPRequest || !n.VPP.Admits(ifc.Index, t.from, t.src)):
 		return t.drop(n, guarded)
+	case ifc.Bridge != 0 && t.dut != nil && n.rulesOf(side{ifc.Index, false}).filtered:
+		return t.unsure(n, "a bridge domain's interface has ACLs")
 	case ifc.Bridge != 0:
 		return t.bridged(n, ifc.Bridge, ifc.Index, ifc.SHG)
 	case !isGroup(t.to) && t.to != ifc.MAC:

@@ -149,6 +149,9 @@ func (t *trip) l3(n *node, ifc *fact.Interface) Kind {
 	if !routes(ifc, t.dst) {
 		return t.drop(n, "the VPP interface has no address and so does not route")
 	}
+	if end := t.filtered(n, ifc, false); end != 0 {
+		return end
+	}
 	table, end := t.translated(n, ifc, tableFor(ifc, t.dst))
 	if end != 0 {
 		return end

@@ -33,6 +33,8 @@ type node struct {
 	// nat is the VPP's, found when first asked for.
 	nat      *fact.NAT
 	natKnown bool
+	// rules are the interfaces' ACLs that were asked for.
+	rules map[side]rules
 }
 
 // child is what finds a macvlan: its parent in the host's own namespace, and its MAC.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"go.fd.io/govpp/api"
+	"go.fd.io/govpp/binapi/acl"
 	"go.fd.io/govpp/binapi/af_packet"
 	"go.fd.io/govpp/binapi/arp"
 	"go.fd.io/govpp/binapi/ethernet_types"
@@ -25,15 +26,15 @@ import (
 type generator struct {
 	*watch
 	rand *rand.Rand
-	// nat: the calls are about NAT44 too.
-	nat bool
+	// nat: the calls are about NAT44 too; acl: about ACLs.
+	nat, acl bool
 }
 
 // Generate returns sequences of n calls each, one behind the other on the same VPPs, with a nil after each: there
 // everything is looked at. A new sequence deletes most of what the last one left. A seed gives the same calls
 // everywhere.
 func Generate(seed uint64, sequences, n int) []api.Message {
-	g := &generator{watch: newWatch(), rand: rand.New(rand.NewPCG(seed, 0x70617269)), nat: seed%3 == 0}
+	g := &generator{watch: newWatch(), rand: rand.New(rand.NewPCG(seed, 0x70617269)), nat: seed%3 == 0, acl: seed%3 == 1}
 	var calls []api.Message
 	for s := range sequences {
 		made := 0
@@ -103,6 +104,11 @@ func (g *generator) stage() api.Message {
 	if g.nat && len(i.Addrs) > 0 && g.chance(50) {
 		return g.natStage(i.Index)
 	}
+	if g.acl && g.chance(15) {
+		m := g.aclList().(*acl.ACLInterfaceSetACLList)
+		m.SwIfIndex = index(i.Index)
+		return m
+	}
 	is6 := g.is6()
 	if len(i.Addrs) == 0 && i.Bridge == 0 {
 		if g.chance(30) {
@@ -147,6 +153,9 @@ func (g *generator) next() api.Message {
 	ops, total := ops, 0
 	if g.nat {
 		ops = slices.Concat(ops, natOps)
+	}
+	if g.acl {
+		ops = slices.Concat(ops, aclOps)
 	}
 	for _, o := range ops {
 		total += o.weight

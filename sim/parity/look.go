@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"go.fd.io/govpp/api"
+	"go.fd.io/govpp/binapi/acl"
 	"go.fd.io/govpp/binapi/af_packet"
 	"go.fd.io/govpp/binapi/arp"
 	"go.fd.io/govpp/binapi/dhcp"
@@ -33,6 +34,7 @@ func dumps(ctx context.Context, s Subject) ([]api.Message, error) {
 		&interfaces.SwInterfaceTxPlacementGet{SwIfIndex: none},
 		&nat44_ed.Nat44ShowRunningConfig{}, &nat44_ed.Nat44InterfaceDump{}, &nat44_ed.Nat44EdOutputInterfaceGet{}, &nat44_ed.Nat44AddressDump{},
 		&nat44_ed.Nat44IdentityMappingDump{}, &nat44_ed.Nat44LbStaticMappingDump{},
+		&acl.ACLDump{ACLIndex: none}, &acl.ACLInterfaceListDump{SwIfIndex: none},
 	}
 	ifs, err := s.Ask(ctx, all[0])
 	if err != nil {

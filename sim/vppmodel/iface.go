@@ -124,6 +124,7 @@ func (v *VPP) deleteInterface(i *iface) {
 	delete(v.unflooded, i.index)
 	v.forgetFilters(i.index)
 	v.nat.forgetInterface(i.index)
+	delete(v.acls.on, i.index)
 	v.paths.kill(i.index)
 	v.killAdjacencies(i.index)
 	for _, f := range families {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"go.fd.io/govpp/api"
+	"go.fd.io/govpp/binapi/acl"
 	"go.fd.io/govpp/binapi/af_packet"
 	"go.fd.io/govpp/binapi/arp"
 	"go.fd.io/govpp/binapi/classify"
@@ -69,6 +70,13 @@ var messages = []message{
 	dumped[classify.ClassifySessionDetails]((*VPP).sessionDump).but("Classifier sessions are dumped in the order of their keys; VPP has them by hash."),
 	plainly[classify.InputACLSetInterfaceReply](changes, (*VPP).setFilter),
 	filled(reads, (*VPP).filterGet),
+
+	// ACLs: acl.go.
+	filled(changes, (*VPP).aclAddReplace),
+	plainly[acl.ACLDelReply](changes, (*VPP).aclDel),
+	dumped[acl.ACLDetails]((*VPP).aclDump),
+	plainly[acl.ACLInterfaceSetACLListReply](changes, (*VPP).aclSet),
+	dumped[acl.ACLInterfaceListDetails]((*VPP).aclListDump),
 
 	// NAT44-ED: nat44.go, nat44interface.go, nat44mapping.go.
 	plainly[nat44_ed.Nat44EdPluginEnableDisableReply](changes, (*VPP).enableNAT).but(

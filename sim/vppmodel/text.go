@@ -29,6 +29,7 @@ func (v *VPP) AppendText(b []byte) []byte {
 	b = v.appendBridges(b)
 	b = v.appendProxies(b)
 	b = v.appendClassifiers(b)
+	b = v.appendACLs(b)
 	b = v.appendNAT(b)
 	for _, at := range slices.Sorted(maps.Keys(v.dhcp)) {
 		b = append(v.appendIndex(append(b, "dhcp "...), at), " lease "...)

@@ -49,7 +49,8 @@ type VPP struct {
 	classifierAt indexPool
 	filters      map[uint32]*filters // by interface index; survives the interface
 
-	nat nat
+	nat  nat
+	acls acls
 
 	proxies    []proxyRange
 	proxied    map[uint32]bool // by index; survives the interface, as in VPP
@@ -131,8 +132,8 @@ func New(cfg Config) *VPP {
 		neighbors: make(map[neighborKey]neighbor),
 		bridgeBy:  make(map[uint32]uint32), oldAges: make(map[uint32]uint8), macs: make(map[macKey]macEntry), unflooded: make(map[uint32]bool),
 		packets: make(map[string]uint32), proxied: make(map[uint32]bool),
-		filters: make(map[uint32]*filters),
-		dhcp:    make(map[uint32]*dhcpClient), wantEvents: make(map[uint32]uint32),
+		filters: make(map[uint32]*filters), acls: acls{on: make(map[uint32]*[2][]uint32)},
+		dhcp: make(map[uint32]*dhcpClient), wantEvents: make(map[uint32]uint32),
 		neighborLimits: [2]neighborLimit{{number: neighborLimitDefault}, {number: neighborLimitDefault}},
 	}
 	v.paths.init()

@@ -11,6 +11,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
+	"github.com/vppdrill/vppdrill/vppwire/policy"
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
@@ -39,7 +40,12 @@ type Agent struct {
 	pods    pods
 	// services is nil where others serve them.
 	services *service.Table
-	groups   []string // scratch
+	// policies is nil where they are not enforced. served are services' objects, for what policies say of their addresses,
+	// unreached those addresses that a pod is not let to, as told.
+	policies  *policy.Table
+	served    map[service.Name][]vppwire.Object
+	unreached map[policy.Name]map[netip.AddrPort]bool
+	groups    []string // scratch
 	// unwired is since when the node's own wiring is not complete, zero while it is; calledAt when the last call went out.
 	unwired, calledAt time.Time
 	alarm             time.Time
@@ -92,6 +98,7 @@ const (
 	todoPeers                     // every peer's wiring
 	todoPods                      // waiting ADDs
 	todoServices                  // what services want of NAT
+	todoPolicies                  // what policies want of pods' ACLs
 	todoStale                     // records of nodes that may be gone
 	todoPermit                    // deletes in the dataplane
 	todoJournal                   // a failed write is due again
@@ -114,8 +121,11 @@ func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
 	a := &Agent{core: core{cfg: cfg, wiring: cfg.Mode(), alloc: alloc, wire: vppwire.NewSession()}, own: cfg.ownSpec()}
 	a.peers = peers{core: &a.core, ranges: &a.ranges, wired: map[uint32]bool{}, reached: map[netip.Addr]uint32{}, contested: map[uint32]bool{}}
 	a.journal.core, a.journal.of = &a.core, a
-	if a.cfg.Services == ServicesVPP {
-		a.services = service.New()
+	if a.cfg.Services == ServicesVPP || a.cfg.NetworkPolicies == PoliciesVPP {
+		a.services, a.served = service.New(), map[service.Name][]vppwire.Object{}
+	}
+	if a.cfg.NetworkPolicies == PoliciesVPP {
+		a.policies, a.unreached = policy.New(), map[policy.Name]map[netip.AddrPort]bool{}
 	}
 	a.ids = nodeid.New(nodeid.Config{Name: cfg.NodeName, Quarantine: cfg.NodeIDQuarantine, Patience: cfg.ClaimPatience, Plan: (*plan)(a)})
 	a.pods.init(&a.core, &a.journal, a)
@@ -211,6 +221,8 @@ func (a *Agent) take(ev Event) {
 		a.pods.listed(e)
 	case ServiceSeen, ServiceGone, EndpointsSeen, EndpointsGone, ServicesListed, EndpointsListed:
 		a.serviceFact(e)
+	case PolicySeen, PeerSeen, NamespaceSeen, SelectableGone, SelectablesListed:
+		a.policyFact(e)
 	case PoolsChanged:
 		a.poolsChanged(e.Pools)
 	case OwnAddress:
@@ -269,6 +281,8 @@ func (a *Agent) decide(bit todo) {
 		a.pods.admitPods()
 	case todoServices:
 		a.wireServices()
+	case todoPolicies:
+		a.wirePolicies()
 	case todoStale:
 		a.identity(nodeid.Judge{})
 	case todoPermit:
@@ -380,11 +394,11 @@ func (a *Agent) vppIsUp(e VPPUp) {
 }
 
 // permit allows deletes in the dataplane once everything that could want an object has said so: the journal, the
-// ranges, our own ID and address, the node list, the node records, the pod list and, where they are ours, the services.
+// ranges, our own ID and address, the node list, the node records, the pod list and, where they are ours, services and policies.
 // A store that has lost its data does not say who is there: what leads to nodes that have not written their records
 // again is left alone until they have, or their Node objects are gone.
 func (a *Agent) permit() {
-	if a.permitted || !a.podsListed || !a.ids.NodesKnown() || !a.ids.RecordsKnown() || a.node.ID == 0 || !a.servicesKnown() {
+	if a.permitted || !a.podsListed || !a.ids.NodesKnown() || !a.ids.RecordsKnown() || a.node.ID == 0 || !a.servicesKnown() || !a.policiesKnown() {
 		return
 	}
 	if name := a.ids.Unrecorded(); name != "" {

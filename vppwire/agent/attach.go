@@ -297,7 +297,7 @@ func (p *pods) attachWritten(t *attachment) {
 	}
 	t.phase, t.since = phaseWiring, p.now
 	p.underway = append(p.underway, t)
-	p.todo |= todoPods // the alarm for its patience
+	p.todo |= todoPods | todoPolicies // the alarm for its patience
 	p.wirePod(t)
 }
 
@@ -326,6 +326,7 @@ func (p *pods) wirePod(t *attachment) {
 		p.log(levelError, "pod %s/%s is not wired anew: %v", t.sandbox.PodNamespace, t.sandbox.PodName, err)
 		return
 	}
+	facts.Filter = p.rest.filter(t.sandbox.PodNamespace, t.sandbox.PodName)
 	t.iface = p.wiring.PodInterface(facts)
 	p.wire.Set(t.group, p.wiring.PodObjects(p.node, facts))
 }

@@ -126,6 +126,8 @@ type surroundings interface {
 	// pools are the allocator's pools of a pod's addresses, the primary first; one that is empty where the cluster has one
 	// family.
 	pools() []string
+	// filter is what a pod may send and get, nil for everything.
+	filter(namespace, name string) *mode.Filter
 	// trouble says why no pod can be wired now, by the agent's own time; empty when one can.
 	trouble(now time.Time) string
 }

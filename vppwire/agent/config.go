@@ -72,6 +72,15 @@ const (
 	ServicesVPP       Services = "vpp"
 )
 
+// Policies says who enforces the cluster's network policies. The zero value enforces none.
+type Policies string
+
+// Who enforces them.
+const (
+	PoliciesNone Policies = "none"
+	PoliciesVPP  Policies = "vpp"
+)
+
 // Config is one node agent's configuration. The fields up to NodeConfig are contiv/vpp 2.0's under their own names;
 // what this product cannot do is refused by Validate, never ignored. The rest is ours.
 type Config struct {
@@ -130,6 +139,8 @@ type Config struct {
 	HostInterconnect HostInterconnect
 	// Services says who serves the cluster's services: kube-proxy, or VPP.
 	Services Services
+	// NetworkPolicies says who enforces the cluster's network policies: nobody, or VPP by ACLs on pods' interfaces.
+	NetworkPolicies Policies
 	// ExternalByHost sends what no other route leads to, services and the outside, from VPP to the host's Linux: to its
 	// kube-proxy and its routes. A gateway, where there is one, goes before it. It needs a host interconnect.
 	ExternalByHost bool
@@ -206,6 +217,7 @@ func (cfg *Config) ApplyDefaults() {
 	if cfg.Services == "" {
 		cfg.Services = ServicesKubeProxy
 	}
+	setDefault(&cfg.NetworkPolicies, PoliciesNone)
 	if cfg.MainVRFID == 0 && cfg.PodVRFID == 0 {
 		cfg.PodVRFID = DefaultPodVRFID
 	}

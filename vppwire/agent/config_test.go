@@ -69,6 +69,7 @@ var configFields = []struct {
 		"podVRFID: 7", "give both, neither of them 0, or none"},
 	{"ServiceLocalEndpointWeight", "1", "services: vpp\npodInterconnect: tap\nserviceLocalEndpointWeight: 3", "3",
 		func(c *Config) any { return c.ServiceLocalEndpointWeight }, "serviceLocalEndpointWeight: 3", "kube-proxy does not weigh endpoints"},
+	{"NetworkPolicies", "none", "networkPolicies: vpp\npodInterconnect: veth", "vpp", func(c *Config) any { return c.NetworkPolicies }, "networkPolicies: calico", "want none or vpp"},
 	{"Services", "kube-proxy", "services: vpp\npodInterconnect: veth", "vpp", func(c *Config) any { return c.Services }, "services: ipvs", "want kube-proxy or vpp"},
 	{"DisableNATVirtualReassembly", "false", "disableNATVirtualReassembly: false", "false",
 		func(c *Config) any { return c.DisableNATVirtualReassembly }, "disableNATVirtualReassembly: true", "no such switch any more"},

@@ -24,6 +24,7 @@ func (cfg *Config) findings() (found []error) {
 	refuse := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
 	cfg.checkUnsupported(refuse)
 	cfg.checkServices(refuse)
+	cfg.checkPolicies(refuse)
 	cfg.checkLinks(refuse)
 	cfg.checkIdle(refuse)
 	switch {

@@ -43,7 +43,8 @@
 // Restored begins the agent's life, once; a second one is logged and ignored. Its records are what the disk holds, and
 // they are synced before it is told: others are told of what is read here. What is told before it is kept until then.
 // HostAddresses should follow at once, and whenever they change; PodsListed and NodesListed each once after the start
-// and after every gap in the news, and ServicesListed and EndpointsListed where VPP serves services. Until all of
+// and after every gap in the news, ServicesListed and EndpointsListed where VPP serves services or
+// enforces policies, and SelectablesListed of each kind where it enforces them. Until all of
 // these, the ranges and the node records have reported, nothing in VPP or Linux is deleted.
 //
 //   - PodAdd, PodDel, PodCheck, PodGC and PodStatus open a request, each under a number that was not used before in this life. An
@@ -55,6 +56,9 @@
 //     It says how old the list is, as a record may be younger: one that came since is no sign of a node that is gone.
 //   - ServiceSeen and ServiceGone tell of services, EndpointsSeen and EndpointsGone of their endpoint slices, in any order; repeating one
 //     is free. ServicesListed and EndpointsListed name all that exist of either, and follow what tells of them; nothing is wanted for services before the first of both.
+//   - PolicySeen, PeerSeen and NamespaceSeen tell of network policies, and of the pods and namespaces that they select, in any order;
+//     SelectableGone of one that is gone; repeating one is free. SelectablesListed names all that exist of one of the three kinds, and follows
+//     what tells of them. Before all three a pod keeps the rules that it has, and one without any is closed to all but its node.
 //   - PodsListed names the pods bound to this node. PoolsChanged brings address ranges: an older generation, or the same, is
 //     ignored. OwnAddress brings the node's own address; the zero prefix says that the plan's holds again.
 //   - StoreReply answers the StoreRequest of its ID; one that is given up or unknown is ignored. StoreChanged belongs to the watch of

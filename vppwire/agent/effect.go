@@ -69,6 +69,8 @@ type (
 const (
 	// ReasonNoRoom: a pod's AF_PACKET interface would hang VPP.
 	ReasonNoRoom = "TooManyAFPacketInterfaces"
+	// ReasonUnreached: a pod is not let to a service's address, as policies forbid it some of the endpoints there.
+	ReasonUnreached = "ServiceNotReached"
 	// ReasonLeaseLost: the DHCP lease of the node's address has ended, and there is no other.
 	ReasonLeaseLost = "LeaseLost"
 	// ReasonNoNIC: VPP lacks an interface that the configuration names.

@@ -7,6 +7,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
+	"github.com/vppdrill/vppdrill/vppwire/policy"
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
@@ -100,6 +101,22 @@ type (
 	// same of slices.
 	ServicesListed  struct{ Names []service.Name }
 	EndpointsListed struct{ Names []service.Name }
+	// PolicySeen: a network policy exists with these values. PeerSeen: so does a pod of the cluster, which has not ended
+	// and is not of a host's own network. NamespaceSeen: so does a namespace. SelectableGone: one of these does not any
+	// more. Only an agent with Config.NetworkPolicies listens.
+	PolicySeen     struct{ Policy policy.Policy }
+	PeerSeen       struct{ Pod policy.Pod }
+	NamespaceSeen  struct{ Namespace policy.Namespace }
+	SelectableGone struct {
+		Kind policy.Kind
+		Name policy.Name
+	}
+	// SelectablesListed: these policies, pods or namespaces exist, each of which has been told, and no other. It comes once
+	// of each kind after the agent's start and after every gap in the news.
+	SelectablesListed struct {
+		Kind  policy.Kind
+		Names []policy.Name
+	}
 	// OwnAddress: the node's own interconnect address changed (DHCP, operator). Zero means unknown.
 	OwnAddress struct{ Addr netip.Prefix }
 )

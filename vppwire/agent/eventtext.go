@@ -116,6 +116,35 @@ func (e EndpointsListed) AppendText(b []byte) []byte {
 }
 
 // AppendText implements Event.
+func (e PolicySeen) AppendText(b []byte) []byte {
+	return e.Policy.AppendText(append(line(b).word("policy-seen"), ' '))
+}
+
+// AppendText implements Event.
+func (e PeerSeen) AppendText(b []byte) []byte {
+	l := line(b).word("peer-seen").word(e.Pod.Name.String()).addrs("addrs", e.Pod.Addrs).labels(e.Pod.Labels)
+	for _, p := range e.Pod.Ports {
+		l = l.text("port", p.Name).word(p.Proto.String()).uint("at", uint64(p.Port))
+	}
+	return l
+}
+
+// AppendText implements Event.
+func (e NamespaceSeen) AppendText(b []byte) []byte {
+	return line(b).word("namespace-seen").word(e.Namespace.Name).labels(e.Namespace.Labels)
+}
+
+// AppendText implements Event.
+func (e SelectableGone) AppendText(b []byte) []byte {
+	return line(b).word(e.Kind.String() + "-gone").word(e.Name.String())
+}
+
+// AppendText implements Event.
+func (e SelectablesListed) AppendText(b []byte) []byte {
+	return line(b).word(e.Kind.String() + "-listed").names(e.Names)
+}
+
+// AppendText implements Event.
 func (e PoolsChanged) AppendText(b []byte) []byte { return line(b).word("pools").pools(e.Pools) }
 
 // AppendText implements Event.
@@ -209,32 +238,37 @@ func (l line) items(items []StoreItem) line {
 	return l
 }
 
-func (PodAdd) event()          {}
-func (PodDel) event()          {}
-func (PodCheck) event()        {}
-func (PodGC) event()           {}
-func (PodStatus) event()       {}
-func (Withdrawn) event()       {}
-func (NodeSeen) event()        {}
-func (NodeGone) event()        {}
-func (PodsListed) event()      {}
-func (NodesListed) event()     {}
-func (ServiceSeen) event()     {}
-func (ServiceGone) event()     {}
-func (EndpointsSeen) event()   {}
-func (EndpointsGone) event()   {}
-func (ServicesListed) event()  {}
-func (EndpointsListed) event() {}
-func (PoolsChanged) event()    {}
-func (OwnAddress) event()      {}
-func (StoreReply) event()      {}
-func (StoreChanged) event()    {}
-func (StoreWatchLost) event()  {}
-func (Persisted) event()       {}
-func (Called) event()          {}
-func (Hooked) event()          {}
-func (Woke) event()            {}
-func (VPPUp) event()           {}
-func (VPPDown) event()         {}
-func (Restored) event()        {}
-func (HostAddresses) event()   {}
+func (PodAdd) event()            {}
+func (PodDel) event()            {}
+func (PodCheck) event()          {}
+func (PodGC) event()             {}
+func (PodStatus) event()         {}
+func (Withdrawn) event()         {}
+func (NodeSeen) event()          {}
+func (NodeGone) event()          {}
+func (PodsListed) event()        {}
+func (NodesListed) event()       {}
+func (ServiceSeen) event()       {}
+func (ServiceGone) event()       {}
+func (EndpointsSeen) event()     {}
+func (EndpointsGone) event()     {}
+func (ServicesListed) event()    {}
+func (EndpointsListed) event()   {}
+func (PolicySeen) event()        {}
+func (PeerSeen) event()          {}
+func (NamespaceSeen) event()     {}
+func (SelectableGone) event()    {}
+func (SelectablesListed) event() {}
+func (PoolsChanged) event()      {}
+func (OwnAddress) event()        {}
+func (StoreReply) event()        {}
+func (StoreChanged) event()      {}
+func (StoreWatchLost) event()    {}
+func (Persisted) event()         {}
+func (Called) event()            {}
+func (Hooked) event()            {}
+func (Woke) event()              {}
+func (VPPUp) event()             {}
+func (VPPDown) event()           {}
+func (Restored) event()          {}
+func (HostAddresses) event()     {}

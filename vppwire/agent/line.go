@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"maps"
 	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 
@@ -97,6 +99,14 @@ func (l line) addrs(name string, list []netip.Addr) line {
 func (l line) names(list []service.Name) line {
 	for _, n := range list {
 		l = l.word(n.String())
+	}
+	return l
+}
+
+// labels appends labels in the order of their keys.
+func (l line) labels(all map[string]string) line {
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		l = l.key("label:" + k).word(all[k])
 	}
 	return l
 }

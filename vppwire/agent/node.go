@@ -6,6 +6,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
+	"github.com/vppdrill/vppdrill/vppwire/policy"
 )
 
 // wireNode wires the node itself as soon as its ID, ranges and address are known, and again when one of them changes.
@@ -30,7 +31,7 @@ func (a *Agent) wireNode() {
 	}
 	n.PodIf, n.Others = a.podIf(), a.presentNICs()
 	n.Hostname, n.DHCP = a.cfg.NodeName, a.leasing() && n.NIC != ""
-	if a.services != nil {
+	if a.cfg.Services == ServicesVPP {
 		n.Services = r.plan.Service
 	}
 	old := a.node
@@ -50,10 +51,13 @@ func (a *Agent) wireNode() {
 	if peersDiffer(&old, &n) {
 		a.todo |= todoPeers
 	}
+	if a.policies != nil {
+		a.policies.Settle(policy.Place{Node: nodeAddrs(&n), Fronts: a.fronts()})
+	}
 	if old.ID != n.ID || old.PodIf != n.PodIf { // the MAC of the pods' trunk follows from the ID
 		a.pods.wirePods()
 	}
-	a.todo |= todoPermit | todoPods | todoServices
+	a.todo |= todoPermit | todoPods | todoServices | todoPolicies
 }
 
 // nodeOf is what the node is of one family.

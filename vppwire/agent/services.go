@@ -52,9 +52,19 @@ func (a *Agent) wireServices() {
 		Overlay: a.wiring.Overlay(), LocalWeight: a.cfg.ServiceLocalEndpointWeight,
 	})
 	for _, c := range a.services.Changes() {
-		a.wire.Set(groupServices+c.Name.String(), c.Objects)
+		if a.policies != nil {
+			if a.served[c.Name] = c.Objects; len(c.Objects) == 0 {
+				delete(a.served, c.Name)
+			}
+			a.todo |= todoPolicies
+		}
+		if a.cfg.Services == ServicesVPP {
+			a.wire.Set(groupServices+c.Name.String(), c.Objects)
+		}
 	}
-	a.wire.Set(groupOuter, a.wiring.OuterAddresses(a.node, a.services.OuterAddresses()))
+	if a.cfg.Services == ServicesVPP {
+		a.wire.Set(groupOuter, a.wiring.OuterAddresses(a.node, a.services.OuterAddresses()))
+	}
 }
 
 // nat is what the configuration chooses of NAT.

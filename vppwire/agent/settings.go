@@ -33,6 +33,8 @@ func Settings() []Setting {
 		{"Services", "kube-proxy, vpp", "kube-proxy", "Serves the cluster's services. With vpp, VPP's NAT44 serves ClusterIP, NodePort, external and load balancer addresses " +
 			"of IPv4, TCP and UDP. Services come from etcd (keys services/ and slices/), or from the API server with --cluster kubernetes. " +
 			"IPv6 is refused: VPP 25.10's CNAT keeps sending a client to an endpoint that has gone, and NAT66 maps addresses, not ports. This key is ours."},
+		{"NetworkPolicies", "none, vpp", "none", "Enforces the cluster's NetworkPolicies. With vpp, ACLs on pods' interfaces do, of IPv4 and IPv6, and each pod begins closed to all but its node until its labels " +
+			"are known. Refused with PodInterconnect macvlan, whose pods share one interface. This key is ours."},
 		{"NatExternalTraffic", boolean, "false", "Gives packets from pods to the outside the node's address. Needs Services: vpp, VXLAN, a NIC and a default gateway in the settings; refused without. " +
 			"Ranges that come later without a gateway have the event NothingIsHidden."},
 		{"CleanupIdleNATSessions", boolean, "false", "Ends idle NAT sessions. Works with Services: vpp."},

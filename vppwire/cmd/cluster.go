@@ -183,21 +183,25 @@ func join(ctx context.Context, o options, alloc ipam.NodeAllocator) (facts, erro
 
 // use is what the agent does with the API server.
 func (o options) use() kube.AgentUse {
-	return kube.AgentUse{PoolsNamespace: o.cluster.poolsNamespace, PoolsName: o.cluster.poolsName, Services: o.cfg.Services == agent.ServicesVPP,
+	return kube.AgentUse{PoolsNamespace: o.cluster.poolsNamespace, PoolsName: o.cluster.poolsName, Services: o.services(), Policies: o.policies(),
 		PoolNode: o.cluster.ipam == ipamMultiPool, NodeConfigs: o.cluster.nodeConfigs}
 }
+
+// policies reports whether the agent enforces network policies, services whether it is told of services: it serves them,
+// or asks policies about their addresses.
+func (o options) policies() bool { return o.cfg.NetworkPolicies == agent.PoliciesVPP }
+func (o options) services() bool { return o.cfg.Services == agent.ServicesVPP || o.policies() }
 
 // joinKubernetes ends an agent that may not do what it needs. An API server that does not answer ends none: what runs
 // goes on.
 func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator) (facts, error) {
-	services := o.cfg.Services == agent.ServicesVPP
 	c, err := dialKubernetes(ctx, "agent", o.cluster.kubeconfig, "vppdrill-agent", kube.AgentNeeds(o.use()), o.log)
 	if err != nil {
 		return facts{}, err
 	}
 	store := c.Store()
 	f := facts{store: store, events: c.Events(ctx, o.node), trouble: c.Refused, stop: func() error { store.Close(); return nil }}
-	told := kube.FactsConfig{Node: o.node, PoolsNamespace: o.cluster.poolsNamespace, PoolsName: o.cluster.poolsName, Services: services, Events: f.events}
+	told := kube.FactsConfig{Node: o.node, PoolsNamespace: o.cluster.poolsNamespace, PoolsName: o.cluster.poolsName, Services: o.services(), Policies: o.policies(), Events: f.events}
 	c.TellClock(f.events)
 	full := &kube.NoAddress{Tell: f.events}
 	f.stepped = func(now time.Time, _ *agent.Agent, effects []agent.Effect) { full.Stepped(now, effects) }

@@ -20,8 +20,13 @@ import (
 
 // serviceNode is a node whose VPP serves services, and the client that plays its cluster's control plane.
 func serviceNode(t *testing.T, host *netns) (*machine, *etcd.Client) {
+	return toldNode(t, host, "Services: vpp, CleanupIdleNATSessions: true", "nat")
+}
+
+// toldNode is a node with these settings whose VPP has these plugins, and the client that plays its cluster's control plane.
+func toldNode(t *testing.T, host *netns, settings string, plugins ...string) (*machine, *etcd.Client) {
 	vpp := findVPP(t)
-	m := &machine{t: t, folder: shortDir(t), vpp: vpp, host: host, plugins: []string{"nat"}}
+	m := &machine{t: t, folder: shortDir(t), vpp: vpp, host: host, plugins: plugins}
 	server, err := embedded.Start(t.Context(), m.path("etcd"), "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(server.Close)
@@ -29,7 +34,7 @@ func serviceNode(t *testing.T, host *netns) (*machine, *etcd.Client) {
 	c, err := etcd.Connect(etcd.Config{Endpoints: []string{m.etcd}})
 	must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	m.write("contiv.yaml", "{TCPstackDisabled: true, MTUSize: 1450, ClaimPatience: 1ms, Services: vpp, PodInterconnect: veth, CleanupIdleNATSessions: true, IPAMConfig: {podSubnetCIDR: 10.1.0.0/16, "+
+	m.write("contiv.yaml", "{TCPstackDisabled: true, MTUSize: 1450, ClaimPatience: 1ms, PodInterconnect: veth, "+settings+", IPAMConfig: {podSubnetCIDR: 10.1.0.0/16, "+
 		"podSubnetOneNodePrefixLen: 24, nodeInterconnectCIDR: 192.168.16.0/24, vxlanCIDR: 192.168.30.0/24}}")
 	m.startVPP()
 	m.startAgent()

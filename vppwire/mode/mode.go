@@ -87,6 +87,8 @@ type Pod struct {
 	VPPEnd netip.Addr
 	// Number is unique among the node's attachments, 1 to PodNumberMax; taps are numbered by it.
 	Number uint32
+	// Filter is nil where everything passes. Pods that share an interface have none.
+	Filter *Filter
 }
 
 // PodNumberMax is VPP's highest tap number (25.10, src/vnet/devices/tap/tap.c); 0 is the host interconnect's.

@@ -13,6 +13,9 @@ func (c Config) PodObjects(n Node, p Pod) []vppwire.Object {
 	wiring := podModes[c.Pod]
 	podMAC, vppMAC := wiring.macs(n, p)
 	wiring.ends(c, &o, p, podMAC, vppMAC)
+	if p.Filter != nil && !wiring.shared() {
+		o.filter(c.PodInterface(p), p.Filter)
+	}
 	c.podTowardsVPP(&o, p, vppMAC)
 	c.vppTowardsPod(&o, n, p, c.PodInterface(p), podMAC)
 	if p.SecondAddr.IsValid() {
@@ -45,7 +48,7 @@ func (c Config) vppTowardsPod(o *objects, n Node, p Pod, name string, podMAC vpp
 		own.add(vppwire.Unnumbered{If: name, Donor: GatewayLoop, Table: c.PodTable, IP6: p.Addr.Is6(), Both: p.SecondAddr.IsValid()})
 	}
 	c.podMTU(own, name)
-	own.add(vppwire.Up{If: name})
+	own.add(vppwire.Up{If: name, Filtered: p.Filter != nil})
 	if c.NAT.On {
 		c.natSides(own, name)
 	}

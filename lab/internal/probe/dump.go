@@ -51,6 +51,9 @@ func dumpVPP(ctx context.Context, c api.Connection) (*Dump, error) {
 	if err := d.ask(ctx, c, []api.Message{&nat44_ed.Nat44ShowRunningConfig{}}); err != nil && !unknownMessage(err) {
 		return nil, err
 	}
+	if err := d.ask(ctx, c, aclDumps()); err != nil && !unknownMessage(err) {
+		return nil, err
+	}
 	var second []api.Message
 	apiSource := uint8(0)
 	for _, m := range d.Messages {

@@ -49,6 +49,7 @@ type tables struct {
 	guards      map[guard]uint32
 	classifiers map[uint32]*classifier
 	nat         nat
+	acls        acls
 }
 
 // entry is one route with the next longer one around it.
@@ -69,7 +70,7 @@ func apiSource(d *Dump) (uint8, bool) {
 
 func newTables(d *Dump, nics ...string) *tables {
 	t := &tables{ifaces: map[uint32]*fact.Interface{}, fibs: map[uint32][]entry{},
-		guards: map[guard]uint32{}, classifiers: map[uint32]*classifier{}}
+		guards: map[guard]uint32{}, classifiers: map[uint32]*classifier{}, acls: acls{rules: map[uint32][]fact.ACLRule{}}}
 	source, _ := apiSource(d)
 	for _, m := range d.Messages {
 		if m, ok := m.(*interfaces.SwInterfaceDetails); ok {
@@ -102,7 +103,7 @@ func (t *tables) addInterface(m *interfaces.SwInterfaceDetails) {
 }
 
 func (t *tables) add(m api.Message, source uint8, nics []string) {
-	if t.addClassifier(m) || t.addNAT(m) {
+	if t.addClassifier(m) || t.addNAT(m) || t.addACL(m) {
 		return
 	}
 	switch m := m.(type) {

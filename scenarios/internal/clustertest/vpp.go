@@ -25,6 +25,8 @@ type VPP struct {
 	L2      []fact.FIBEntry
 	// Senders are what guarded interfaces admit, in address order.
 	Senders []fact.Source
+	// Filters are the rules for what leaves by an interface, by its index, Takes those for what comes in.
+	Filters, Takes map[uint32][]fact.ACLRule
 	// Translates is its NAT, none without mappings.
 	Translates fact.NAT
 
@@ -241,6 +243,16 @@ func (v *VPP) FIB(id uint32, mac vppwire.MAC) (fact.FIBEntry, bool) {
 // Admits implements fact.VPP.
 func (v *VPP) Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool {
 	return !v.Ifaces[index].Guarded || slices.Contains(v.Senders, fact.Source{Addr: addr, MAC: mac})
+}
+
+// ACLs implements fact.VPP.
+func (v *VPP) ACLs(index uint32, leaving bool) ([]fact.ACLRule, bool) {
+	of := v.Takes
+	if leaving {
+		of = v.Filters
+	}
+	rules, filtered := of[index]
+	return rules, filtered
 }
 
 // NAT implements fact.VPP.

@@ -94,6 +94,15 @@ func (v view) NAT() (fact.NAT, bool) {
 	return out, on
 }
 
+func (v view) ACLs(index uint32, leaving bool) ([]fact.ACLRule, bool) {
+	rules, filtered := v.VPP.ACLs(index, leaving)
+	out := make([]fact.ACLRule, len(rules))
+	for i, r := range rules {
+		out[i] = fact.ACLRule(r)
+	}
+	return out, filtered
+}
+
 func (v view) Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool {
 	return v.VPP.Admits(index, mac, addr)
 }

@@ -169,7 +169,7 @@ func TestGovppClient(t *testing.T) {
 	if _, err := vpe.NewServiceClient(conn).ShowVpeSystemTime(ctx, &vpe.ShowVpeSystemTime{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := acl.NewServiceClient(conn).ACLDel(ctx, &acl.ACLDel{}); err == nil || !strings.Contains(err.Error(), "acl_del_ef34fea4") {
+	if _, err := acl.NewServiceClient(conn).MacipACLDel(ctx, &acl.MacipACLDel{}); err == nil || !strings.Contains(err.Error(), "macip_acl_del_ef34fea4") {
 		t.Errorf("a message that the model has not: %v", err)
 	}
 	ch.Close()

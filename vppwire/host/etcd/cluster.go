@@ -11,9 +11,10 @@ import (
 
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
+	"github.com/vppdrill/vppdrill/vppwire/policy"
 )
 
-// Cluster tells one agent about nodes, its own node's pods, the address ranges and services.
+// Cluster tells one agent about nodes, its own node's pods, the address ranges, services, and what network policies are about.
 type Cluster struct {
 	c    *Client
 	node string
@@ -68,7 +69,7 @@ func (f *Cluster) round(ctx context.Context, tell func(agent.Event)) error {
 	case <-f.again: // this list is the one
 	default:
 	}
-	keys := []string{nodesKey, podsKey + f.node + "/", poolsKey, servicesKey, slicesKey}
+	keys := []string{nodesKey, podsKey + f.node + "/", poolsKey, servicesKey, slicesKey, policiesKey, peersKey, namespacesKey}
 	var gets []clientv3.Op
 	for _, key := range keys {
 		if key == poolsKey {
@@ -107,6 +108,9 @@ func (f *Cluster) round(ctx context.Context, tell func(agent.Event)) error {
 	}
 	tell(agent.ServicesListed{Names: f.services(tell, list.Responses[3].GetResponseRange().Kvs)})
 	tell(agent.EndpointsListed{Names: f.services(tell, list.Responses[4].GetResponseRange().Kvs)})
+	for k := range selectableKeys {
+		f.selectables(tell, policy.Kind(k), list.Responses[5+k].GetResponseRange().Kvs)
+	}
 	return f.follow(ctx, tell, list)
 }
 
@@ -119,6 +123,7 @@ func (f *Cluster) follow(ctx context.Context, tell func(agent.Event), list answe
 	pools := f.c.etcd.Watch(ctx, f.c.prefix+poolsKey, from)
 	services := f.c.etcd.Watch(ctx, f.c.prefix+servicesKey, clientv3.WithPrefix(), from)
 	endpoints := f.c.etcd.Watch(ctx, f.c.prefix+slicesKey, clientv3.WithPrefix(), from)
+	selected := f.watchSelectables(ctx, from)
 	probe := time.NewTicker(probeInterval)
 	defer probe.Stop()
 	last := list.Header.Revision
@@ -163,6 +168,13 @@ func (f *Cluster) follow(ctx context.Context, tell func(agent.Event), list answe
 			}
 			for _, ev := range w.Events {
 				f.service(tell, ev.Kv, ev.Type == mvccpb.DELETE)
+			}
+		case w := <-selected:
+			if w.Canceled || w.Err() != nil {
+				return errAgain
+			}
+			for _, ev := range w.Events {
+				f.selectable(tell, ev.Kv, ev.Type == mvccpb.DELETE)
 			}
 		case w, ok := <-pools:
 			if !ok || w.Err() != nil {

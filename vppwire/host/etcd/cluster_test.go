@@ -15,6 +15,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
+	"github.com/vppdrill/vppdrill/vppwire/policy"
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
@@ -70,7 +71,7 @@ func TestCluster(t *testing.T) {
 	f, l := watch(t, c, "node-1")
 	seen1 := agent.NodeSeen{Name: "node-1", UID: "1", Addresses: one.Addresses, PodCIDRs: one.PodCIDRs}
 	seen2 := agent.NodeSeen{Name: "node-2", UID: "2"}
-	expect(t, l, seen1, seen2, host.NodesListed{}, agent.PodsListed{UIDs: []string{"pod-uid"}}, agent.ServicesListed{}, agent.EndpointsListed{})
+	expect(t, l, seen1, seen2, host.NodesListed{}, agent.PodsListed{UIDs: []string{"pod-uid"}}, agent.ServicesListed{}, agent.EndpointsListed{}, agent.SelectablesListed{}, noPods, noNamespaces)
 
 	ipam := contiv.IPAMConfig{PodSubnetCIDR: "10.3.0.0/16", NodeInterconnectCIDR: "192.168.16.0/24"}
 	must(t, c.PutPools(ctx, agent.PublishedPools{Generation: 3, IPAMConfig: ipam}))
@@ -86,7 +87,35 @@ func TestCluster(t *testing.T) {
 
 	must(t, c.DeletePod(ctx, "node-1", "pod-uid"))
 	f.Relist()
-	expect(t, l, agent.NodeSeen{Name: "node-1", UID: "1b"}, host.NodesListed{}, agent.PodsListed{}, agent.PoolsChanged{Pools: pools}, agent.ServicesListed{}, agent.EndpointsListed{})
+	expect(t, l, agent.NodeSeen{Name: "node-1", UID: "1b"}, host.NodesListed{}, agent.PodsListed{}, agent.PoolsChanged{Pools: pools}, agent.ServicesListed{}, agent.EndpointsListed{}, agent.SelectablesListed{}, noPods, noNamespaces)
+}
+
+// noPods and noNamespaces say that network policies could select none.
+var noPods, noNamespaces = agent.SelectablesListed{Kind: policy.Pods}, agent.SelectablesListed{Kind: policy.Namespaces}
+
+// Goal: an agent hears of policies, pods and namespaces that exist, of changes, and of what is gone; a policy that cannot be read closes.
+func TestSelectables(t *testing.T) {
+	c := client(t, member(t), "")
+	ctx := t.Context()
+	n, ns := policy.Name{Namespace: "default", Name: "web"}, policy.Name{Name: "default"}
+	p := policy.Policy{Name: n, Ingress: true, IngressRules: []policy.Rule{{Peers: []policy.Peer{{Pods: &policy.Selector{}, Block: netip.Prefix{}}}, Ports: []policy.Port{}}}}
+	pod, space := policy.Pod{Name: n, Labels: map[string]string{"app": "web"}, Addrs: []netip.Addr{netip.MustParseAddr("10.1.1.2")}}, policy.Namespace{Name: "default"}
+	must(t, c.PutPolicy(ctx, p))
+	must(t, c.PutPeer(ctx, pod))
+	must(t, c.PutNamespace(ctx, space))
+	_, l := watch(t, c, "node-1")
+	expect(t, l, host.NodesListed{}, agent.PodsListed{}, agent.ServicesListed{}, agent.EndpointsListed{},
+		agent.PolicySeen{Policy: p}, agent.SelectablesListed{Names: []policy.Name{n}}, agent.PeerSeen{Pod: pod}, agent.SelectablesListed{Kind: policy.Pods, Names: []policy.Name{n}},
+		agent.NamespaceSeen{Namespace: space}, agent.SelectablesListed{Kind: policy.Namespaces, Names: []policy.Name{ns}})
+	_, err := c.etcd.Put(ctx, c.prefix+policiesKey+n.String(), "{")
+	must(t, err)
+	expect(t, l, agent.PolicySeen{Policy: policy.Policy{Name: n, Ingress: true, Egress: true}})
+	for _, k := range []policy.Kind{policy.Policies, policy.Pods} {
+		must(t, c.DeleteSelectable(ctx, k, n))
+		expect(t, l, agent.SelectableGone{Kind: k, Name: n})
+	}
+	must(t, c.DeleteSelectable(ctx, policy.Namespaces, ns))
+	expect(t, l, agent.SelectableGone{Kind: policy.Namespaces, Name: ns})
 }
 
 // Goal: a node that cannot be read exists all the same, so that nobody takes its ID or routes away.
@@ -100,14 +129,14 @@ func TestUnreadableNode(t *testing.T) {
 	must(t, c.PutNode(ctx, "node-1", Node{UID: "1"}))
 	f, l := watch(t, c, "node-1")
 	seen := agent.NodeSeen{Name: "node-1", UID: "1"}
-	expect(t, l, seen, host.NodesListed{}, agent.PodsListed{}, agent.ServicesListed{}, agent.EndpointsListed{})
+	expect(t, l, seen, host.NodesListed{}, agent.PodsListed{}, agent.ServicesListed{}, agent.EndpointsListed{}, agent.SelectablesListed{}, noPods, noNamespaces)
 	broken("node-1")
 	expect(t, l, seen)
 	f.Relist()
-	expect(t, l, seen, host.NodesListed{}, agent.PodsListed{}, agent.ServicesListed{}, agent.EndpointsListed{})
+	expect(t, l, seen, host.NodesListed{}, agent.PodsListed{}, agent.ServicesListed{}, agent.EndpointsListed{}, agent.SelectablesListed{}, noPods, noNamespaces)
 	broken("node-2") // of which nothing was known: the list has no end
 	f.Relist()
-	expect(t, l, seen, agent.PodsListed{}, agent.ServicesListed{}, agent.EndpointsListed{})
+	expect(t, l, seen, agent.PodsListed{}, agent.ServicesListed{}, agent.EndpointsListed{}, agent.SelectablesListed{}, noPods, noNamespaces)
 	must(t, c.DeleteNode(ctx, "node-2"))
 	expect(t, l, agent.NodeGone{Name: "node-2"})
 }
@@ -123,7 +152,7 @@ func TestServices(t *testing.T) {
 	must(t, c.PutService(ctx, s))
 	must(t, c.PutSlice(ctx, slice))
 	_, l := watch(t, c, "node-1")
-	expect(t, l, host.NodesListed{}, agent.PodsListed{}, agent.ServiceSeen{Service: s}, agent.ServicesListed{Names: []service.Name{n}}, agent.EndpointsSeen{Slice: slice}, agent.EndpointsListed{Names: []service.Name{n}})
+	expect(t, l, host.NodesListed{}, agent.PodsListed{}, agent.ServiceSeen{Service: s}, agent.ServicesListed{Names: []service.Name{n}}, agent.EndpointsSeen{Slice: slice}, agent.EndpointsListed{Names: []service.Name{n}}, agent.SelectablesListed{}, noPods, noNamespaces)
 	slice.Endpoints = nil
 	must(t, c.PutSlice(ctx, slice))
 	expect(t, l, agent.EndpointsSeen{Slice: slice})

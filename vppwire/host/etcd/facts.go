@@ -20,6 +20,10 @@ const (
 	// servicesKey and slicesKey are followed by a namespace and a name.
 	servicesKey = "services/"
 	slicesKey   = "slices/"
+	// policiesKey and peersKey are followed by a namespace and a name, namespacesKey by a name: what policies select.
+	policiesKey   = "policies/"
+	peersKey      = "peers/"
+	namespacesKey = "namespaces/"
 )
 
 // Node is the value of nodes/NAME: what a Kubernetes Node object says, as far as agents care.
@@ -107,7 +111,7 @@ func parseNode(name string, value []byte) (agent.NodeSeen, error) {
 // fact is one key below the prefix, parted.
 func (c *Client) fact(key []byte) (kind, rest string) {
 	name := strings.TrimPrefix(string(key), c.prefix)
-	for _, kind := range [...]string{nodesKey, podsKey, servicesKey, slicesKey} {
+	for _, kind := range [...]string{nodesKey, podsKey, servicesKey, slicesKey, policiesKey, peersKey, namespacesKey} {
 		if rest, ok := strings.CutPrefix(name, kind); ok {
 			return kind, rest
 		}

@@ -39,15 +39,19 @@ type Need struct {
 type AgentUse struct {
 	// PoolsNamespace and PoolsName are as in FactsConfig.
 	PoolsNamespace, PoolsName string
-	// Services, PoolNode and NodeConfigs: it serves services, asks for blocks in its PoolNode, heeds NodeConfig resources.
-	Services, PoolNode, NodeConfigs bool
+	// Services, Policies, PoolNode and NodeConfigs: it serves services, enforces network policies, asks for blocks in its PoolNode, heeds NodeConfig resources.
+	Services, Policies, PoolNode, NodeConfigs bool
 }
 
 // AgentNeeds are those of an agent. ClusterRole vppdrill-agent grants them.
 func AgentNeeds(use AgentUse) []Need {
+	podVerbs := []string{"list"}
+	if use.Policies {
+		podVerbs = append(podVerbs, "watch")
+	}
 	needs := []Need{
 		{Resource: "nodes", Verbs: []string{"list", "watch"}},
-		{Resource: "pods", Verbs: []string{"list"}},
+		{Resource: "pods", Verbs: podVerbs},
 		{Group: "networking.k8s.io", Resource: "networkpolicies", Verbs: []string{"list", "watch"}},
 		{Group: Group, Version: RecordVersion, Resource: RecordResource, Kind: RecordKind, Fields: recordFields, Verbs: []string{"get", "list", "watch", "create", "update", "delete"}},
 		{Resource: "events", Verbs: []string{"create", "patch"}},
@@ -60,6 +64,9 @@ func AgentNeeds(use AgentUse) []Need {
 	}
 	if use.NodeConfigs {
 		needs = append(needs, Need{Group: NodeConfigGroup, Version: NodeConfigVersion, Resource: NodeConfigResource, Verbs: []string{"list", "watch"}})
+	}
+	if use.Policies {
+		needs = append(needs, Need{Resource: "namespaces", Verbs: []string{"list", "watch"}})
 	}
 	if use.Services {
 		needs = append(needs, Need{Resource: "services", Verbs: []string{"list", "watch"}},

@@ -29,6 +29,8 @@ type FactsConfig struct {
 	PoolsNamespace, PoolsName string
 	// Services: services and their slices are told too.
 	Services bool
+	// Policies: so are network policies, and all pods and namespaces for them.
+	Policies bool
 	// Events is told what operators should see: ranges that are refused; nil: nobody.
 	Events func(agent.Log)
 	// RequestTimeout is how long a list of pods may take; 0 is 10 s.
@@ -97,7 +99,7 @@ func (f *Facts) Watch(ctx context.Context, tell func(agent.Event)) {
 	if f.cfg.PoolsName != "" {
 		others.Go(func() { f.followPools(ctx, say) })
 	}
-	others.Go(func() { f.followPolicies(ctx) })
+	others.Go(func() { f.followPolicies(ctx, say) })
 	others.Go(func() {
 		select {
 		case <-ctx.Done():

@@ -26,7 +26,7 @@ func kindOf(resource string) (api, kind string) {
 	case "leases":
 		return "coordination.k8s.io/v1", "Lease"
 	}
-	return "v1", map[string]string{"nodes": "Node", "pods": "Pod", "configmaps": "ConfigMap", "events": "Event", "nodeidrecords": "NodeIDRecord", "services": "Service", "poolnodes": "PoolNode",
+	return "v1", map[string]string{"nodes": "Node", "pods": "Pod", "configmaps": "ConfigMap", "events": "Event", "nodeidrecords": "NodeIDRecord", "services": "Service", "namespaces": "Namespace", "poolnodes": "PoolNode",
 		"nodeconfigs": "NodeConfig", "ipamconfigs": "IPAMConfig"}[resource]
 }
 
