@@ -142,7 +142,7 @@ func TestGeneratedClients(t *testing.T) {
 func TestErrors(t *testing.T) {
 	v, ctx := vppmodel.New(vppmodel.Config{}), context.Background()
 	var unknown *vppmodel.UnknownMessageError
-	if _, err := acl.NewServiceClient(v).ACLDel(ctx, &acl.ACLDel{}); !errors.As(err, &unknown) || unknown.Name != "acl_del" || unknown.CRC != "ef34fea4" {
+	if _, err := acl.NewServiceClient(v).MacipACLDel(ctx, &acl.MacipACLDel{}); !errors.As(err, &unknown) || unknown.Name != "macip_acl_del" || unknown.CRC != "ef34fea4" {
 		t.Errorf("unknown message: %v", err)
 	}
 	if err := v.Invoke(ctx, &memclnt.ControlPing{}, &vpe.ShowVersionReply{}); err == nil {
@@ -163,7 +163,7 @@ func TestErrors(t *testing.T) {
 	if _, err := s.RecvMsg(); !errors.Is(err, vppmodel.ErrNoReply) {
 		t.Errorf("nothing due: %v", err)
 	}
-	if err := s.SendMsg(&acl.ACLDel{}); !errors.As(err, &unknown) {
+	if err := s.SendMsg(&acl.MacipACLDel{}); !errors.As(err, &unknown) {
 		t.Errorf("unknown message on a stream: %v", err)
 	}
 	if err := s.SendMsg(&interfaces.CreateLoopback{}); err != nil {
