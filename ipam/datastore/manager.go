@@ -61,7 +61,7 @@ type Manager struct {
 	unsure map[freedUnit]time.Time
 }
 
-// freedUnit is a unit that an ENI gave back. EC2 may give it to another ENI at once.
+// freedUnit is a unit that an ENI gave back, which EC2 may give to another ENI at once; without a unit it is an ENI that was deleted.
 type freedUnit struct {
 	eni  string
 	unit netip.Prefix

@@ -166,4 +166,5 @@ func (m *Manager) deleted(now time.Time, c Call, r Result) {
 	}
 	m.succeeded()
 	delete(m.attached, c.ENI)
+	m.freed[freedUnit{eni: c.ENI}] = now
 }

@@ -29,7 +29,7 @@ func (m *Manager) looked(now time.Time) {
 
 func (m *Manager) differs(now time.Time, seen []AttachedENI) bool {
 	known := 0
-	for _, e := range seen {
+	for _, e := range m.present(now, seen) {
 		units := m.ds.Units(e.ID)
 		switch {
 		case units != nil:
@@ -42,6 +42,14 @@ func (m *Manager) differs(now time.Time, seen []AttachedENI) bool {
 		}
 	}
 	return known != m.ds.GetENIs()
+}
+
+// present are the ENIs without those that were deleted so lately that they may still be seen: no ID comes again.
+func (m *Manager) present(now time.Time, seen []AttachedENI) []AttachedENI {
+	return slices.DeleteFunc(slices.Clone(seen), func(e AttachedENI) bool {
+		at, ok := m.freed[freedUnit{eni: e.ID}]
+		return ok && now.Sub(at) < freedMemory
+	})
 }
 
 // without is the ENI's units in ascending order, less those that it gave back so lately that they may still be seen.
@@ -67,6 +75,7 @@ func (m *Manager) described(now time.Time, r Result) {
 	}
 	m.succeeded()
 	m.doubt = false
+	r.ENIs = m.present(now, r.ENIs)
 	maps.DeleteFunc(m.freed, func(_ freedUnit, at time.Time) bool { return now.Sub(at) >= freedMemory })
 	m.looked(now)
 	managed := FilterUnmanagedENIs(r.ENIs)

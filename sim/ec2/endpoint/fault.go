@@ -50,10 +50,7 @@ func (s *Server) meet(r *http.Request, action string) (f Fault, end bool) {
 		return f, true
 	}
 	if f.Late > 0 {
-		select {
-		case <-time.After(f.Late):
-		case <-r.Context().Done(): // who went away does not keep AWS from what was asked
-		}
+		s.cfg.Wait(r.Context(), f.Late) // who goes away meanwhile does not keep AWS from what was asked
 	}
 	return f, false
 }

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -22,8 +23,9 @@ type Config struct {
 	Types func(instanceType string) (ec2.Limits, bool)
 	// AccessKey is the one that requests must be signed with; the metadata service hands it out.
 	AccessKey, SecretKey string
-	// Now is the present time; nil: the machine's.
-	Now func() time.Time
+	// Now is the present time; nil: the machine's. Wait lets so much of it pass, or less when ctx ends; nil: as long as it takes.
+	Now  func() time.Time
+	Wait func(ctx context.Context, d time.Duration)
 }
 
 // Fixed facts of the one account.
@@ -48,6 +50,14 @@ type Server struct {
 func New(cfg Config) *Server {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Wait == nil {
+		cfg.Wait = func(ctx context.Context, d time.Duration) {
+			select {
+			case <-time.After(d):
+			case <-ctx.Done():
+			}
+		}
 	}
 	return &Server{cfg: cfg, counts: make(map[string]int), sessions: make(map[string]time.Time)}
 }

@@ -54,6 +54,35 @@ func TestDaemonGrowsRestartsAndShrinks(t *testing.T) {
 	n.secretless()
 }
 
+// What EC2 answers about an interface that was deleted a moment ago is old: it does not come back into the store, nor are its addresses
+// given to pods, though reads are later than the metadata service is looked at.
+func TestDaemonForgetsNoDeletion(t *testing.T) {
+	n := newNode(t, "10.0.0.0/24", ec2.RegionConfig{ReadLag: 55 * time.Second, MetadataLag: 50 * time.Second})
+	n.sizing.WarmIP = 1
+	n.start(5 * time.Minute)
+	var pods []string
+	for k := range 12 {
+		name := fmt.Sprint("pod-", k)
+		n.pod(name)
+		pods = append(pods, name)
+		n.run(3 * time.Minute)
+	}
+	for _, name := range pods {
+		if _, err := n.Release(key(name)); err != nil {
+			t.Error(err)
+		}
+	}
+	n.log.Reset()
+	n.run(time.Hour)
+	log := n.log.String()
+	if !strings.Contains(log, " delete-eni") {
+		t.Fatal("no interface is deleted")
+	}
+	if strings.Contains(log, "EC2 does not have") {
+		t.Errorf("a deleted interface came back:\n%s", log)
+	}
+}
+
 // With prefix delegation and no /28 in one piece nothing is assigned, pods wait, and no single address is asked for.
 func TestDaemonWaitsForAPrefix(t *testing.T) {
 	n := newNode(t, "10.0.0.0/26", ec2.RegionConfig{})

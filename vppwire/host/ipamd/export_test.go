@@ -35,6 +35,9 @@ func (d *Daemon) Turn(ctx context.Context, clock *Clock, until time.Time) {
 		case c := <-d.calls:
 			r := d.cfg.Cloud.Do(ctx, c)
 			r.Number = c.Number
+			if !clock.Now().Before(d.wake) {
+				d.step(datastore.Woke{}) // the answer is late
+			}
 			d.step(datastore.Called{Result: r})
 			continue
 		default:

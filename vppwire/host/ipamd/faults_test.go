@@ -13,13 +13,14 @@ import (
 )
 
 // Goal: whatever EC2 does to one request, every pod keeps its address, none has another one's, and in the end the daemon and EC2 agree and
-// nothing is left behind. Method: each request of a node's life, throttled, refused for a failure of EC2's servers, or done without an
-// answer, once and five times.
+// nothing is left behind. Method: each request of a node's life, throttled, refused for a failure of EC2's servers, done without an
+// answer, or done and answered late, before and behind the time at which it is given up, once and five times.
 func TestDaemonOutlivesFaults(t *testing.T) {
 	actions := []string{"DescribeNetworkInterfaces", "CreateNetworkInterface", "AttachNetworkInterface", "ModifyNetworkInterfaceAttribute",
 		"AssignPrivateIpAddresses", "UnassignPrivateIpAddresses", "DetachNetworkInterface", "DeleteNetworkInterface", endpoint.Metadata}
 	faults := map[string]endpoint.Fault{
 		"throttled": {Code: ec2.CodeThrottled}, "failed": {Code: ec2.CodeInternal}, "unanswered": {Lost: true},
+		"slow": {Late: 20 * time.Second}, "late": {Late: 3 * time.Minute},
 	}
 	for _, action := range actions {
 		for name, f := range faults {
@@ -41,7 +42,7 @@ func TestDaemonOutlivesFaults(t *testing.T) {
 func (n *node) live() {
 	pods := map[string]netip.Addr{}
 	add := func(name string) {
-		for range 40 { // a kubelet tries again
+		for range 100 { // a kubelet tries again
 			if a, err := n.Assign(key(name)); err == nil {
 				pods[name] = a.Address
 				return

@@ -54,6 +54,7 @@ func newNode(t *testing.T, subnet string, cfg ec2.RegionConfig) *node {
 		t.Fatal(err)
 	}
 	n.double = endpoint.New(endpoint.Config{Region: region, Name: "eu-central-1", AccessKey: accessKey, SecretKey: secretKey, Now: n.clock.Now,
+		Wait:  func(_ context.Context, d time.Duration) { n.clock.Set(n.clock.Now().Add(d)) },
 		Types: func(string) (ec2.Limits, bool) { return ec2.Limits(limits), true }})
 	api, metadata := httptest.NewServer(n.double.API()), httptest.NewServer(n.double.Metadata(n.host.ID))
 	t.Cleanup(api.Close)
