@@ -108,6 +108,9 @@ func (n *node) agentConfigFor() nodeagent.Config {
 	if n.w.cloud != nil {
 		c.EC2 = n.ec2()
 	}
+	if n.w.source.asked() {
+		c.Pools = &nodeagent.Pools{Server: in(kubeSocket), PreAllocate: n.w.scenario().Config.IPAM.Cilium.PreAllocate}
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c.Boot = n.registration.machine + "-" + strconv.Itoa(n.boots)

@@ -18,6 +18,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/result"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
 
@@ -59,7 +60,8 @@ func newBlockSource(w *World, dir string) (*blockSource, error) {
 	if b.ranges, err = blockranges.New(b.plan); err != nil {
 		return nil, err
 	}
-	b.server.Observe = func(string, apiserver.Object, apiserver.Object) {
+	b.server.Observe = func(_ string, old, now apiserver.Object) {
+		b.observe(old, now)
 		select {
 		case b.news <- struct{}{}:
 		default: // whoever follows looks at everything
@@ -103,7 +105,12 @@ func (b *blockSource) join(n *node) {
 	b.server.Put("nodes", apiserver.Object{"apiVersion": "v1", "kind": "Node", "metadata": apiserver.Object{"name": n.name, "uid": n.uid()}})
 }
 
-func (b *blockSource) leave(n *node) { b.server.Remove("nodes", "", n.name) }
+func (b *blockSource) leave(n *node) {
+	b.server.Remove("nodes", "", n.name)
+	if b.asked() {
+		b.server.Remove(kube.PoolNodeResource, "", n.name) // the garbage collector's: its owner is gone
+	}
+}
 
 // shown are the blocks of a node's object; false while there is none, or one of another machine of that name.
 func (b *blockSource) shown(n *node) ([]netip.Prefix, bool) {
@@ -131,6 +138,9 @@ func (b *blockSource) follow() {
 		case <-b.ctx.Done():
 			return
 		case <-b.news:
+		}
+		if b.asked() {
+			continue // agents read PoolNodes themselves
 		}
 		for _, n := range b.w.inOrder() {
 			blocks, ok := b.shown(n)
@@ -205,6 +215,11 @@ func (b *blockSource) freeBlock() bool {
 	for _, o := range b.server.All("nodes") {
 		taken = append(taken, prefixesOf(o)...)
 	}
+	if b.asked() {
+		for _, o := range b.server.All(kube.PoolNodeResource) {
+			taken = append(taken, pooled(o)...)
+		}
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.ranges.Free(taken)
@@ -223,6 +238,9 @@ func (b *blockSource) pending() string {
 		return "requests of a controller that was cut off have not all arrived"
 	case b.leader() == nil:
 		return "a controller is being elected"
+	}
+	if b.asked() {
+		return b.unserved()
 	}
 	for _, n := range b.w.inOrder() {
 		blocks, ok := b.shown(n)

@@ -95,7 +95,14 @@ func (b *blockSource) program(c *controller) (func(context.Context) error, error
 	}
 	if b.plan.System == scenarios.Cilium {
 		spec := b.ranges.Pool()
-		o, err := conn.Operator(kube.OperatorConfig{Lease: b.lease(c.name), RequestTimeout: requestLimit, Log: b.w.o.Log, New: func() (cilium.Pools, error) {
+		o, err := conn.Operator(kube.OperatorConfig{Requested: b.asked(), Lease: b.lease(c.name), RequestTimeout: requestLimit, Log: b.w.o.Log, New: func() (cilium.Pools, error) {
+			if b.asked() {
+				o, err := cilium.NewPoolOperator(cilium.PoolOperatorConfig{ReuseDelay: b.plan.ReuseDelay})
+				if err != nil {
+					return nil, err
+				}
+				return o, o.UpsertPool(cilium.DefaultPool, spec)
+			}
 			return cilium.NewClusterPools(cilium.ClusterPoolConfig{IPv4: spec.IPv4, IPv6: spec.IPv6, MaskSize4: spec.MaskSize4, MaskSize6: spec.MaskSize6,
 				ReuseDelay: b.plan.ReuseDelay})
 		}})
@@ -141,7 +148,7 @@ func (b *blockSource) restart() error {
 // fate is what becomes of a request of a controller.
 func (b *blockSource) fate(c *controller, r *http.Request) apiserver.Fate {
 	writes := r.Method != http.MethodGet
-	if path := apiserver.ParsePath(r.URL.Path); writes && path.Resource == "nodes" {
+	if path := apiserver.ParsePath(r.URL.Path); writes && (path.Resource == "nodes" || path.Resource == kube.PoolNodeResource) {
 		b.asks(c, r.Method+" "+path.Name)
 	}
 	switch {

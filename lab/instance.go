@@ -1,10 +1,8 @@
 package lab
 
 import (
-	"context"
 	"net/netip"
 	"path/filepath"
-	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
@@ -22,17 +20,7 @@ func (w *World) launch(n *node) error {
 		for _, u := range units {
 			now = append(now, ipam.Block{Prefix: u})
 		}
-		n.mu.Lock()
-		fewer := slices.ContainsFunc(n.assigned, func(b ipam.Block) bool { return !slices.Contains(units, b.Prefix) })
-		n.mu.Unlock()
-		if fewer { // the agent has dropped it before, and that is heard of by asking
-			ctx, cancel := context.WithTimeout(context.Background(), askTime)
-			defer cancel()
-			_, _ = n.poll(ctx) // an agent that is down holds nothing
-		}
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		w.assigned(n, now)
+		n.tellAssigned(now)
 	})
 }
 

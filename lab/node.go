@@ -106,7 +106,7 @@ func (w *World) newNode(name string) (*node, error) {
 		Management: n.management}); err != nil {
 		return nil, err
 	}
-	if n.relays, err = w.control.connect(n.dir); err != nil {
+	if n.relays, err = w.control.connect(n.dir, w.source.kube()); err != nil {
 		return nil, err
 	}
 	n.kubelet = newKubelet(n)

@@ -77,7 +77,7 @@ func (w *World) returned(p netip.Prefix) {
 // while pods have their addresses. Where nobody assigns blocks a node's follow from its ID, whatever its object says.
 // n.mu is held.
 func (w *World) assign(n *node, blocks []netip.Prefix) {
-	if !w.scenario().Config.IPAM.Assigned() || w.cloud != nil { // EC2 says itself what it has assigned
+	if !w.scenario().Config.IPAM.Assigned() || w.cloud != nil || w.source.asked() { // EC2 and PoolNodes say themselves what is assigned
 		return
 	}
 	var now []ipam.Block

@@ -24,12 +24,17 @@ var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timelin
 	timeline.SlowFabric, timeline.ServerLink, timeline.CloudRanges, timeline.OtherVersions, timeline.ForgetfulRuntimes, timeline.OwnClocks,
 	timeline.PausedControllers, timeline.PluginPrograms, timeline.NodeFinalizers, timeline.BranchInterfaces}
 
-// lacksOf is what a lab for a scenario lacks. The daemons that it has on its nodes are ipamds.
+// lacksOf is what a lab for a scenario lacks. The daemons that it has on its nodes are ipamds, and those that ask in PoolNodes.
 func lacksOf(s *scenarios.Scenario) []timeline.Need {
-	if s.Config.IPAM.System == scenarios.Datastore {
-		return lacks
+	list := slices.Clone(lacks)
+	c := s.Config.IPAM
+	if c.System != scenarios.Datastore && !asksForPools(c) {
+		list = append(list, timeline.NodeDaemons)
 	}
-	return append(slices.Clone(lacks), timeline.NodeDaemons)
+	if c.System == scenarios.Cilium {
+		list = append(list, timeline.RetiredRanges, timeline.PodAnnotations)
+	}
+	return list
 }
 
 // Heal implements result.World.
@@ -50,7 +55,7 @@ func (st stage) Tell(f fact.Fact) { st.Record.Tell(f, "") }
 
 // Lacks implements timeline.World.
 func (st stage) Lacks() []timeline.Need {
-	list := slices.Clone(lacksOf(st.scenario()))
+	list := lacksOf(st.scenario())
 	if _, containers := st.o.Backend.(Supplier); containers {
 		list = append(list, timeline.PausedPrograms)
 	}
@@ -152,7 +157,7 @@ func (st stage) Remove(ctx context.Context, name string) error {
 		st.Fail(st.cloud.Terminate(name))
 	}
 	n.mu.Lock()
-	st.assign(n, nil)
+	st.assigned(n, nil)
 	n.mu.Unlock()
 	st.held.Left(n.uid())
 	st.left(name)

@@ -286,7 +286,7 @@ func (st stage) GapWatches(ctx context.Context, name string) error {
 	n := st.node(name)
 	for _, c := range [...]*connection{&n.relays.api, &n.relays.store} {
 		c.route(true)
-		c.relay.Reset()
+		c.reset()
 	}
 	defer st.control.route(n.relays)
 	if err := st.publishNode(ctx, n); err != nil {

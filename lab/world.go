@@ -103,7 +103,7 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 		return nil, err
 	}
 	w.followRecords()
-	if s.Config.IPAM.ByController() {
+	if s.Config.IPAM.ByController() || asksForPools(s.Config.IPAM) {
 		if w.source, err = newBlockSource(w, w.control.dir); err != nil {
 			return nil, err
 		}

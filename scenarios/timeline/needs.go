@@ -52,6 +52,8 @@ const (
 	CutLinks
 	WantedAddresses
 	BranchInterfaces
+	RetiredRanges
+	PodAnnotations
 )
 
 // needs is the one table of reasons for which an action or a setting is refused.
@@ -92,6 +94,8 @@ var needs = [...]string{
 	AgentAndVPP:       "it is about VPP or our agent, and --cni runs neither",
 	PluginPrograms:    "only --cni runs CNI plugins of its own, with their state on a disk",
 	WantedAddresses:   "no runtime here passes on which address a pod asks for",
+	RetiredRanges:     "the operator here is started again with more ranges, and takes none back",
+	PodAnnotations:    "nothing tells agents here which pool a pod's annotations ask for",
 	BranchInterfaces:  "no controller attaches trunk interfaces here",
 	CutLinks:          "links between nodes are not cut here",
 }
@@ -177,6 +181,7 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"ipam.system=" + string(s.Config.IPAM.System), NodeDaemons, s.Config.IPAM.Traits().Daemons},
 		{"ipam.nodeipam.allocator=" + string(s.Config.IPAM.NodeIPAM.Allocator), CloudRanges, s.Config.IPAM.NodeIPAM.Allocator.InCloud()},
 		{"ipam.datastore.trunkENI", BranchInterfaces, s.Config.IPAM.System == scenarios.Datastore && s.Config.IPAM.Datastore.TrunkENI},
+		{"ipam.cilium.pools", PodAnnotations, s.Config.IPAM.System == scenarios.Cilium && len(s.Config.IPAM.Cilium.Pools) > 0},
 		{"agent.hookTime", AgentCalls, s.Config.Agent.HookTime > 0},
 		{"wiring.services=vpp", ServiceFeed, s.Config.Wiring.Services == scenarios.ServedByVPP},
 		{"topology.clockSpread", OwnClocks, s.Topology.ClockSpread > 0}, {"topology.clockDrift", OwnClocks, s.Topology.ClockDrift > 0},

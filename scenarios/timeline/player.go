@@ -125,7 +125,7 @@ var actions = []action{
 
 	on((*Player).changeCIDR),
 	on((*Player).addRange, CIDRControllers),
-	on((*Player).removeRange, CIDRControllers),
+	on((*Player).removeRange, CIDRControllers, RetiredRanges),
 	onWhere((*Player).loseLeader, loseLeaderNeed),
 	on((*Player).setPodCIDR, GivenPodCIDRs),
 	on((*Player).changeNodeAddress, GivenAddresses),

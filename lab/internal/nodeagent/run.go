@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -20,6 +21,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
 	"github.com/vppdrill/vppdrill/vppwire/host/ipamd"
 	"github.com/vppdrill/vppdrill/vppwire/host/journal"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/linux"
 )
 
@@ -32,6 +34,8 @@ type Config struct {
 	External   bool
 	Cilium     bool
 	EC2        *EC2
+	// Pools, where set, is where Cilium's agent asks for blocks.
+	Pools *Pools
 	// Boot tells one boot of the machine from the next.
 	Boot string
 	// Address, where valid, is the interconnect address that somebody gave the node.
@@ -46,6 +50,7 @@ type Config struct {
 type process struct {
 	driver   *host.Driver
 	ipamd    *ipamd.Requester // nil without EC2
+	pools    *kube.Requester  // nil where it does not ask
 	counts   counts
 	vppUp    atomic.Bool
 	store    storeHeard
@@ -115,6 +120,16 @@ func run(ctx context.Context, c Config, kernel vppwire.Linux, addresses host.Hos
 		stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) {
 			p.changes.stepped(now, a, effects)
 			p.ipamd.Stepped(now)
+		}
+	}
+	if c.Pools != nil {
+		if p.pools, err = c.Pools.requester(c.Agent.NodeName, alloc.(*cilium.Node), log); err != nil {
+			return err
+		}
+		told = p.pools.Cluster(told)
+		stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) {
+			p.changes.stepped(now, a, effects)
+			p.pools.Stepped(now, a, effects)
 		}
 	}
 	p.driver, err = host.New(host.Config{

@@ -45,7 +45,10 @@ func (p *process) state(out http.ResponseWriter, r *http.Request) {
 		s.State = rest.StateOf(a)
 		s.Changes = p.changes.after(heard)
 		if p.ipamd != nil {
-			s.IPAMD, s.Short = p.ipamd.Pending(a)
+			s.Daemon, s.Short = p.ipamd.Pending(a)
+		}
+		if p.pools != nil {
+			s.Daemon = p.pools.Pending()
 		}
 	})
 	if err != nil {

@@ -19,9 +19,10 @@ type State struct {
 	// StoreRevision is the highest revision that the store has told; Heard is what the cluster has told: see Heard.
 	StoreRevision int64
 	Heard         []string
-	// IPAMD says what its daemon waits for, "" for nothing or where it has none. Short: it has less than it wants, and looks again.
-	IPAMD string
-	Short bool
+	// Daemon says what the one that asks for its addresses waits for, "" for nothing or where there is none. Short: ipamd has less than
+	// it wants, and looks again.
+	Daemon string
+	Short  bool
 	// Calls that were made, and those among them that write.
 	VPPCalls, LinuxCalls, Writes int64
 	// StoreOps are requests to the store, StoreWrites those among them that write, JournalBytes what the journal was
