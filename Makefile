@@ -9,7 +9,7 @@ FUZZTIME ?= 5s
 MUTANTS ?= 100
 BUDGET  ?= 60s
 SEED    ?= 1
-.PHONY: help build run test check api duel plots mutate mutate-listed kind-conformance bench bench-peers golden cover fuzz-short clean
+.PHONY: help build run test check api duel plots mutate mutate-listed kind-conformance bench bench-once bench-peers golden cover fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +78,9 @@ kind-conformance: ## Kubernetes' own conformance suite for networks on a kind cl
 
 bench: ## run all benchmarks once, for a look; see CONTRIBUTING.md for figures worth keeping
 	GOGC=400 GOMEMLIMIT=5GiB $(GO) test -run '^$$' -bench . -benchmem -p 1 -timeout 60m ./...
+
+bench-once: ## run every benchmark once at its small sizes, so that none can rot; its figures are worth nothing
+	$(GO) test -short -run '^$$' -bench . -benchtime 1x -p 1 -timeout 20m ./...
 
 bench-peers: ## race the allocators against the originals, 3 minutes; ipam/peers is a module of its own
 	cd ipam/peers && $(GO) test -mod=mod -count=1 -run TestAgree -bench 'Peers$$' -timeout 30m .
