@@ -75,13 +75,13 @@ func (w *stallWatch) look(runs []*running) string {
 var frame = regexp.MustCompile(`(?m)^github\.com/vppdrill/vppdrill/([^\n]+)\([^\n]*\)\n\t([^\n ]+:\d+)`)
 
 // productStep names the functions of the code under test in which a simulator's goroutine is, the innermost first; ""
-// where it is in none.
+// where it is in none, or where the simulator has not stepped it but reads what it holds, as judges do.
 func productStep(stacks string) string {
 	for stack := range strings.SplitSeq(stacks, "\n\n") {
 		var names []string
 		for _, f := range frame.FindAllStringSubmatch(stack, -1) {
 			if !strings.HasPrefix(f[1], "ipam") && !strings.HasPrefix(f[1], "vppwire") {
-				if strings.HasPrefix(f[1], "sim") && len(names) > 0 {
+				if strings.HasPrefix(f[1], "sim") && len(names) > 0 && strings.Contains(names[len(names)-1], "Step (") {
 					return strings.Join(names[:min(len(names), 5)], ", called by ")
 				}
 				break

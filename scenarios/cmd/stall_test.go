@@ -14,6 +14,8 @@ func TestStall(t *testing.T) {
 			"github.com/vppdrill/vppdrill/vppwire/agent.(*Agent).Step(0xc0, {0x1})\n\t/src/vppwire/agent/agent.go:90 +0x1\n" +
 			"github.com/vppdrill/vppdrill/sim.(*process).step(0xc0)\n\t/src/sim/process.go:99 +0x1\n"
 		law   = "goroutine 7 [running]:\ngithub.com/vppdrill/vppdrill/scenarios/walk.(*Walker).Outcome(0x1)\n\t/src/scenarios/walk/walk.go:3 +0x1\n"
+		reads = "goroutine 7 [running]:\ngithub.com/vppdrill/vppdrill/vppwire/agent.(*Agent).Leases(0x1)\n\t/src/vppwire/agent/state.go:56 +0x1\n" +
+			"github.com/vppdrill/vppdrill/sim.(*World).snapshot(0xc0)\n\t/src/sim/snapshot.go:99 +0x1\n"
 		other = "goroutine 9 [select]:\ngithub.com/vppdrill/vppdrill/vppwire/host.(*Driver).Run(0x1)\n\t/src/vppwire/host/driver.go:3 +0x1\n"
 	)
 	for _, tc := range []struct {
@@ -28,6 +30,7 @@ func TestStall(t *testing.T) {
 		{"has not had its time", product, 0, stallMost - 1, growthMost, ""},
 		{"goes on", product, 64, stallMost, 2 * growthMost, ""},
 		{"a law takes its time", law, 0, stallMost, 2 * growthMost, ""},
+		{"a judge reads an agent", reads, 0, stallMost, 2 * growthMost, ""},
 		{"a program beside runs", other, 0, stallMost, 2 * growthMost, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
