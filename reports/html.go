@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 )
 
 // The page's sources. They are written by hand and small, because the page is one file that people mail around.
@@ -24,10 +25,13 @@ var (
 	pictureScript string
 )
 
-// layout is the parsed template. It is parsed once, as the tests parse it: a template that does not is a broken build.
-var layout = template.Must(template.New("report").Funcs(template.FuncMap{
-	"clock": clock, "thousands": thousands[int64], "bytes": bytesText, "pct": percent, "plural": plural,
-}).Parse(pageTemplate))
+// layout is the parsed template. It is parsed once, when the first page is written: it takes milliseconds, which no other command has to
+// wait for. A template that does not parse is a broken build.
+var layout = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("report").Funcs(template.FuncMap{
+		"clock": clock, "thousands": thousands[int64], "bytes": bytesText, "pct": percent, "plural": plural,
+	}).Parse(pageTemplate))
+})
 
 // pageData is what the template is given beside the report's own view.
 type pageData struct {
@@ -42,7 +46,7 @@ type pageData struct {
 // the escaping could still do nothing.
 func writeHTML(w io.Writer, r Report) error {
 	style, script := lean(pageStyle), lean(pageScript+pictureScript+storyScript)
-	return layout.Execute(w, pageData{
+	return layout().Execute(w, pageData{
 		overview: overviewOf(r),
 		Style:    template.CSS(style),
 		Script:   template.JS(script),
