@@ -17,11 +17,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 	"github.com/vppdrill/vppdrill/vppwire/inputfile"
 	"github.com/vppdrill/vppdrill/vppwire/oneline"
@@ -148,7 +148,7 @@ func (f *agentFlags) options(errOut io.Writer) (options, error) {
 		}
 	}
 	o.cfg.NodeName = o.node
-	if wrong := validation.IsDNS1123Subdomain(o.node); len(wrong) > 0 {
+	if !kube.IsNodeName(o.node) {
 		return o, cli.Usagef("agent: --node %q is no name of a Kubernetes node: want lower case letters, digits, hyphens and dots, such as node-1", o.node)
 	}
 	if err := checkEtcd(o.etcd); err != nil && o.cluster.kind == clusterEtcd {

@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 )
@@ -89,3 +90,6 @@ func newPatch(kind types.PatchType, body any) patch {
 	}
 	return patch{kind, text}
 }
+
+// IsNodeName reports whether a Node object may have this name: that of a DNS subdomain in lower case.
+func IsNodeName(name string) bool { return len(validation.IsDNS1123Subdomain(name)) == 0 }
