@@ -67,7 +67,7 @@ var badLines = []string{
 func TestAbuse(t *testing.T) {
 	const calm = "name: calm\ntopology: {nodes: 2, podsPerNode: 1}\n"
 	files := map[string]string{"calm.yaml": calm, "bad.capsule": "vppdrill capsule 1\nversion x\nwhat\n", "a.capsule": "vppdrill capsule 1\nversion devel\nseed 1\nverdict fail\n", "taken/agent.yaml": "mine",
-		"good.yaml": "TCPstackDisabled: true\nIPAMConfig: {podSubnetCIDR: 10.1.0.0/16, podSubnetOneNodePrefixLen: 24, vppHostSubnetCIDR: 172.30.0.0/16, vppHostSubnetOneNodePrefixLen: 24, nodeInterconnectCIDR: 192.168.16.0/24, vxlanCIDR: 192.168.30.0/24}\n",
+		"good.yaml":    "TCPstackDisabled: true\nIPAMConfig: {podSubnetCIDR: 10.1.0.0/16, podSubnetOneNodePrefixLen: 24, vppHostSubnetCIDR: 172.30.0.0/16, vppHostSubnetOneNodePrefixLen: 24, nodeInterconnectCIDR: 192.168.16.0/24, vxlanCIDR: 192.168.30.0/24}\n",
 		"cluster.json": `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "spec": {"podCIDR": "10.0.0.0/24"}}`}
 	lines := slices.Clone(badLines)
 	for _, name := range commandNames(t) {
