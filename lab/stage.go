@@ -22,7 +22,7 @@ var _ timeline.World = stage{}
 // directions of the fabric.
 var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites, timeline.OneWayFabric,
 	timeline.SlowFabric, timeline.ServerLink, timeline.CloudRanges, timeline.OtherVersions, timeline.ForgetfulRuntimes, timeline.OwnClocks,
-	timeline.PausedControllers, timeline.PluginPrograms, timeline.NodeFinalizers, timeline.BranchInterfaces}
+	timeline.PausedControllers, timeline.PluginPrograms, timeline.NodeFinalizers, timeline.BranchInterfaces, timeline.PolicyFeed}
 
 // lacksOf is what a lab for a scenario lacks. The daemons that it has on its nodes are ipamds, and those that ask in PoolNodes.
 func lacksOf(s *scenarios.Scenario) []timeline.Need {

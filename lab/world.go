@@ -23,6 +23,7 @@ import (
 type World struct {
 	Drive
 	timeline.NoPlugins
+	timeline.NoPolicies
 	o      Options
 	state  StateDir
 	fabric Fabric

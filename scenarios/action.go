@@ -109,6 +109,11 @@ var actionKinds = []actionKind{
 	{RemoveService{}, "A service is deleted."},
 	{SetReady{}, "Pods pass or fail their readiness probes from now on."},
 
+	{ChangePolicy{}, "A network policy is created or changed."},
+	{RemovePolicy{}, "A network policy is deleted."},
+	{LabelPods{}, "Pods get other labels."},
+	{LabelNamespace{}, "The pods' namespace gets other labels."},
+
 	{Partition{}, "Two ends do not reach each other."},
 	{SlowLink{}, "Messages between two ends take longer, get lost or come twice."},
 

@@ -82,6 +82,10 @@ var actionLines = []string{
 	`inject fault="(Nth 1 (Request tap_create_v3 Mute))" for=10s`,
 	"inject fault=Vanish node=node-1",
 	"stop-dhcp for=3m",
+	"change-policy name=closed pods=\"app=web\" directions=ingress,egress peers=\"app=shop,namespace:team=a,10.0.0.0/8-10.1.0.0/16\" ports=tcp:80,udp:8000-8080",
+	"remove-policy policy=closed",
+	"label-pods app=web count=2 labels=\"team=a,old=\"",
+	"label-namespace labels=\"team=a\"",
 	"settle",
 	"heal",
 }
@@ -122,6 +126,8 @@ func TestActionInTimeline(t *testing.T) {
 			s.Config.IPAM.System = scenarios.NodeIPAM
 		case scenarios.StopDHCP:
 			s.Config.IPAM.NodeInterconnectDHCP = true
+		case scenarios.ChangePolicy, scenarios.LabelPods, scenarios.LabelNamespace:
+			s.Config.Wiring.Policies, s.Config.Wiring.Pod = scenarios.EnforcedByVPP, scenarios.PodVETH
 		case scenarios.ChangeService:
 			s.Config.Wiring.Services, s.Config.Wiring.Pod = scenarios.ServedByVPP, scenarios.PodTAP
 		default:

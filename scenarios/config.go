@@ -197,6 +197,8 @@ type Wiring struct {
 	PodVRF      uint32        `yaml:"podVRF" doc:"VPP table of the pods."`
 
 	Services Serving `yaml:"services" enum:"kube-proxy,vpp" doc:"Who serves the cluster's services; kube-proxy is not modelled."`
+	// Policies are Kubernetes' network policies.
+	Policies Enforcing `yaml:"policies" enum:"none,vpp" doc:"Who enforces network policies: nobody, or VPP's ACLs, which need pods of veth or tap."`
 	// The rest of NAT needs Services: vpp.
 	NatExternal    bool   `yaml:"natExternalTraffic" doc:"What pods send outside has their node's address."`
 	NatCleanup     bool   `yaml:"cleanupIdleNATSessions" doc:"Idle sessions of NAT end by the next two timeouts."`
@@ -295,7 +297,7 @@ func DefaultConfig() Config {
 			Datastore: DatastoreIPAM{InstanceType: "m5.large", PrefixDelegation: true, WarmENI: 1, WarmPrefix: 1, Cooling: 30 * time.Second, AttachDelay: 5 * time.Second, MetadataLag: 2 * time.Second},
 		},
 		DHCP:   DHCP{Lease: DHCPLeaseLeast},
-		Wiring: Wiring{Pod: PodMACVLAN, Node: NodeVXLAN, Host: HostTAP, MTU: 1450, MainVRF: 0, PodVRF: 1, Services: ServedByKubeProxy},
+		Wiring: Wiring{Pod: PodMACVLAN, Node: NodeVXLAN, Host: HostTAP, MTU: 1450, MainVRF: 0, PodVRF: 1, Services: ServedByKubeProxy, Policies: EnforcedByNobody},
 		Agent:  Agent{NodeIDQuarantine: 10 * time.Minute, AddPatience: 30 * time.Second, CallTimeout: time.Second},
 	}
 }

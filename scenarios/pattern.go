@@ -22,6 +22,7 @@ var patterns = map[string]pattern{
 	"node":      {`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`, isNode, "a node name of lower case letters, digits, hyphens and dots"},
 	"pod":       {`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?/[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`, isPod, "a pod as namespace/name"},
 	"interface": {`^[!-~]{1,63}$`, isInterface, "an interface name of at most 63 ASCII characters"},
+	"item":      {`^[!-~]{1,200}$`, isItem, "text of at most 200 ASCII characters without blanks"},
 	"fault": {`^(\([ -~]*\)|[A-Za-z]+)$`, isFault,
 		"a fault such as (Nth 1 (Request tap_create_v3 Mute)): ASCII words in balanced parentheses"},
 }
@@ -63,6 +64,10 @@ func checkText(t reflect.Type, tag reflect.StructTag, text string) *strictyaml.V
 		return e
 	}
 	return nil
+}
+
+func isItem(s string) bool {
+	return s != "" && len(s) <= 200 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // isInterface accepts what VPP takes for an interface's name.

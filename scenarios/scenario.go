@@ -18,6 +18,7 @@ type Scenario struct {
 	Topology Topology      `yaml:"topology" doc:"Machines and pods at the start."`
 	Config   Config        `yaml:"config" doc:"What the cluster's administrator would configure."`
 	Services []Service     `yaml:"services" doc:"Services at the start."`
+	Policies []Policy      `yaml:"policies" doc:"Network policies at the start."`
 	Timeline []Step        `yaml:"timeline" doc:"What happens, in this order. Times never go back."`
 	Churn    Churn         `yaml:"churn" doc:"Pods that come and go by themselves."`
 	Faults   Faults        `yaml:"faults" doc:"Probabilities of faults during the break phase, and injected faults."`

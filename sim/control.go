@@ -35,6 +35,7 @@ func (w *World) build(pools agent.Pools) (err error) {
 	w.api.OnDelivery(w.delivery)
 	w.api.OnList(w.listing)
 	w.watchEndpoints()
+	w.watchPolicies()
 	if err := w.makeSystem(); err != nil {
 		return err
 	}

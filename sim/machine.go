@@ -262,8 +262,11 @@ func (m *machine) agentUp() {
 	m.proc, m.alloc, m.ableAt = p, alloc, w.eng.Now()
 	p.client = w.cluster.NewStoreClient(m.name, p.fromStore)
 	p.feed = w.cluster.NewFeed(m.name, p.fromAPI)
-	if w.serving() {
+	if w.serving() || w.enforcing() {
 		p.feed.WithServices()
+	}
+	if w.enforcing() {
+		p.feed.WithPolicies(peer)
 	}
 	p.step(agent.Restored{Records: records, Boot: m.host.Boot(), Uptime: m.sinceBoot()})
 	if p.dead {

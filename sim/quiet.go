@@ -23,6 +23,9 @@ func (w *World) quiet() string {
 
 // unchanging says what is under way beside requests that change nothing, or "". It asks what is cheap to ask first.
 func (w *World) unchanging() string {
+	if w.policies.due && w.api.Available() {
+		return "network policies are being written"
+	}
 	if w.services.due && w.api.Available() {
 		return "the controller of endpoint slices has not looked yet"
 	}

@@ -83,6 +83,11 @@ var tries = map[string]try{
 	"config.runtime.noNetns": {value: "true"}, "config.runtime.addBeforeDel": {value: "true", with: "{timeline: [{at: 2s, do: replace-sandbox, node: node-1, count: 2}]}"},
 	"config.runtime.newestByClock": {value: "true", with: "{timeline: [{at: 2s, do: set-clock, node: node-1, back: 10m}, {after: 1s, do: replace-sandbox, node: node-1, count: 2}]}"},
 
+	"config.wiring.policies": {value: "vpp", in: inVeths},
+	"policies[0].name":       {never: "it names the policy"}, "policies[0].pods": {value: "[app=none]", with: enforced, in: inVeths},
+	"policies[0].directions": {value: "[egress]", with: enforced, in: inVeths}, "policies[0].peers": {value: "[all]", with: enforced, in: inVeths},
+	"policies[0].ports": {value: "[\"tcp:80\"]", with: "{config: {wiring: {policies: vpp}}, policies: [{name: closed, pods: [app=per-node], peers: [app=per-node]}]}", in: inVeths},
+
 	"services[0].name": {value: "shop", in: inServices}, "services[0].app": {value: "none", in: inServices}, "services[0].hosts": {value: "all", with: hosted, in: inServices},
 	"services[0].clusterIP": {value: "10.96.0.99", in: inServices}, "services[0].externalIP": {value: "20.20.20.21", in: inServices}, "services[0].protocol": {value: "udp", in: inServices},
 	"services[0].port": {value: "81", in: inServices}, "services[0].targetPort": {value: "9090", in: inServices}, "services[0].nodePort": {value: "30081", in: inServices},
@@ -104,7 +109,10 @@ var tries = map[string]try{
 	"expect.neverAnswered": {value: "7"}, "expect.violation": {value: "one-owner"},
 }
 
-var inServices = []string{"services"}
+var inServices, inVeths = []string{"services"}, []string{"veths"}
+
+// enforced is a policy that closes pods.
+const enforced = "{config: {wiring: {policies: vpp}}, policies: [{name: closed, pods: [app=per-node]}]}"
 
 // hosted is a service without pods.
 const hosted = "{services: [{name: web, clusterIP: 10.96.0.10}]}"

@@ -32,6 +32,7 @@ func (w *World) Snapshot(context.Context) (_ fact.Snapshot, err error) {
 		s.HeldIDs = w.heldIDs()
 	}
 	s.Services = w.serviceStates(s.Nodes)
+	s.Policies = w.policyState()
 	s.FreeBlock = w.cluster.Load().Starved > 0 && w.system.FreeBlock()
 	if c, ok := w.system.(controllers.Counter); ok && s.Settled {
 		s.Ranges = c.Counts()

@@ -6,6 +6,7 @@ import (
 	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/sim/internal/cluster"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/policy"
 )
 
 // storeTimeout is how long an agent's driver waits for the store, as the client of sim/internal/cluster does.
@@ -197,6 +198,14 @@ func (p *process) informer(ev agent.Event) *cluster.Informer {
 		return p.feed.Pods
 	case agent.PoolsChanged:
 		return p.feed.Configs
+	case agent.PolicySeen:
+		return p.feed.Policies
+	case agent.PeerSeen:
+		return p.feed.Peers
+	case agent.NamespaceSeen:
+		return p.feed.Namespaces
+	case agent.SelectableGone, agent.SelectablesListed:
+		return [...]*cluster.Informer{policy.Policies: p.feed.Policies, policy.Pods: p.feed.Peers, policy.Namespaces: p.feed.Namespaces}[kindOf(ev)]
 	case agent.ServiceSeen, agent.ServiceGone, agent.ServicesListed:
 		return p.feed.Services
 	case agent.EndpointsSeen, agent.EndpointsGone, agent.EndpointsListed:

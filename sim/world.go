@@ -38,6 +38,7 @@ type World struct {
 
 	control
 	services services
+	policies policies
 
 	machines map[string]*machine
 	// order holds the machines in the order in which they joined; machines that are gone leave it.

@@ -32,7 +32,7 @@ var (
 // lacks is what is not there: VPP, our agent, its store, and whatever acts on their behalf.
 var lacks = []timeline.Need{timeline.AgentAndVPP, timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites, timeline.OneWayFabric, timeline.SlowFabric,
 	timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.PausedControllers, timeline.NodeDaemons, timeline.CloudRanges,
-	timeline.DHCPServer, timeline.PausedPrograms, timeline.OtherVersions, timeline.ServiceFeed, timeline.WatchGaps, timeline.GivenAddresses, timeline.SlowServers,
+	timeline.DHCPServer, timeline.PausedPrograms, timeline.OtherVersions, timeline.ServiceFeed, timeline.PolicyFeed, timeline.WatchGaps, timeline.GivenAddresses, timeline.SlowServers,
 	timeline.OwnClocks, timeline.CutLinks, timeline.GivenMachines, timeline.ExternalPlugin, timeline.VhostNet,
 	timeline.NodeFinalizers, timeline.NodeObjects, timeline.WantedAddresses}
 

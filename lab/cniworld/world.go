@@ -16,6 +16,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/internal/fabric"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
 // Name is the world's.
@@ -34,6 +35,7 @@ type Options struct {
 // World is one cluster of namespaces, a result.World. One goroutine drives it; kubelets live on goroutines of their own.
 type World struct {
 	lab.Drive
+	timeline.NoPolicies
 	o       Options
 	s       *scenarios.Scenario
 	place   place

@@ -28,6 +28,7 @@ import (
 type World struct {
 	lab.Drive
 	timeline.NoPlugins
+	timeline.NoPolicies
 	o        Options
 	s        *scenarios.Scenario
 	agents   agent.Config

@@ -88,6 +88,8 @@ var arrows = []arrow{
 		"a plugin beside the agent knows addresses and their owners alone"},
 	{"scenarios/agentconfig", []string{"scenarios", "vppwire/agent"},
 		"a scenario means the same agents in all worlds, so what it says of them becomes their configuration in one place"},
+	{"scenarios/selected", []string{"scenarios", "vppwire", "vppwire/policy"},
+		"what a scenario's policies are in an agent's words must be the same in every world"},
 	{"scenarios/endpoints", []string{"scenarios", "scenarios/fact", "vppwire", "vppwire/service"},
 		"what a control plane tells agents of services is the same in all worlds, so it is made in one place"},
 	{"scenarios/timeline", []string{"scenarios", "scenarios/fact", "scenarios/result", "scenarios/agentconfig", "scenarios/check", "scenarios/choice", "scenarios/walk", "ipam", "ipam/contiv", "vppwire/agent", "vppwire/agent/nodeid"},

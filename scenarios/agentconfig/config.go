@@ -21,7 +21,7 @@ func Of(c scenarios.Config) (agent.Config, error) {
 		HostInterconnect: agent.HostInterconnect(c.Wiring.Host), NodeIDQuarantine: c.Agent.NodeIDQuarantine,
 		AddPatience: c.Agent.AddPatience, DriftRepair: c.Agent.DriftRepair,
 		NodeName: "any",
-		Services: agent.Services(c.Wiring.Services), NatExternalTraffic: c.Wiring.NatExternal, CleanupIdleNATSessions: c.Wiring.NatCleanup,
+		Services: agent.Services(c.Wiring.Services), NetworkPolicies: agent.Policies(c.Wiring.Policies), NatExternalTraffic: c.Wiring.NatExternal, CleanupIdleNATSessions: c.Wiring.NatCleanup,
 		TCPNATSessionTimeout: c.Wiring.NatTCPTimeout, OtherNATSessionTimeout: c.Wiring.NatTimeout,
 		ServiceLocalEndpointWeight: uint8(c.Wiring.LocalEndpoints),
 	}

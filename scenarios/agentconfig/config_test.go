@@ -21,7 +21,7 @@ func TestSettingsReachAgents(t *testing.T) {
 	elsewhere := map[string]string{
 		"Services": "with Pod", "MainVRF": "with PodVRF", "PodVRF": "with MainVRF", "CallTimeout": "the driver's", "HookFails": "the world's",
 		"NatExternal": "with Services", "NatCleanup": "with Services", "NatTCPTimeout": "with Services", "NatTimeout": "with Services",
-		"LocalEndpoints": "with Services",
+		"LocalEndpoints": "with Services", "Policies": "with Pod",
 	}
 	plain, err := Of(scenarios.DefaultConfig())
 	if err != nil {

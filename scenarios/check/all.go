@@ -44,6 +44,7 @@ func All() []fact.Law {
 		hostRoutes(),
 		routesNeeded(),
 		servicesReached(),
+		policiesKept(),
 		booksAgree(),
 		tunnelsSymmetric(),
 		staysWired(),

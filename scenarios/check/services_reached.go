@@ -155,6 +155,9 @@ func (v *serving) ask(n *fact.NodeState, from client, svc *scenarios.ServiceStat
 		case !drawn:
 			return say("%s of service %s leads %s to no endpoint: %s", f.Addr, svc.Name, from, x.There)
 		}
+		if x.There.Refused() || x.Back.Refused() {
+			return nil // whether that is right is policies-kept's affair
+		}
 		k := slices.IndexFunc(want, func(e scenarios.EndpointState) bool { return e.Addr == x.At.Addr() })
 		switch {
 		case k < 0:

@@ -83,6 +83,8 @@ const (
 	Changes Evidence = "changes that controllers ask for"
 	// Services: Snapshot.Services and NodeState.ServiceRange; Served.
 	Services Evidence = "services"
+	// Policies: Snapshot.Policies.
+	Policies Evidence = "network policies"
 	// ReachedSettings: NodeState.Settings.
 	ReachedSettings Evidence = "settings"
 	// Pings: Pinged.
@@ -99,7 +101,7 @@ func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks,
 		FreeBlocks, WaitingPods, WantedAddresses, Rests, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, RequestCounts, Hooks, RefusedCalls, Patience, RangeCounts, Changes, ClosedRanges, Services, HeldIDs, LongQuiet, ReachedSettings, Pings, Remains, VPPTables, LinuxTables}
+		Records, IDRests, Disks, RequestCounts, Hooks, RefusedCalls, Patience, RangeCounts, Changes, ClosedRanges, Services, Policies, HeldIDs, LongQuiet, ReachedSettings, Pings, Remains, VPPTables, LinuxTables}
 }
 
 // Missing lists the law's needs that are not delivered, in the law's order.

@@ -22,6 +22,8 @@ type Snapshot struct {
 	Ranges []RangeCount
 	// Services are those that VPP serves, in name order.
 	Services []scenarios.ServiceState
+	// Policies are the cluster's network policies, with the labels that they select by.
+	Policies scenarios.PolicyState
 	// HeldIDs are the node IDs with an unreleased record in the store, in the store's order; none while agents may not
 	// have detected a departed node yet.
 	HeldIDs []HeldID

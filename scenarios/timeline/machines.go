@@ -24,6 +24,9 @@ func (p *Player) Start(ctx context.Context) error {
 	for _, s := range p.s.Services {
 		p.serve(s)
 	}
+	for _, s := range p.s.Policies {
+		p.enforce(s)
+	}
 	if err := p.Join(ctx, p.s.NodeNames()...); err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ const (
 	PausedPrograms
 	OtherVersions
 	ServiceFeed
+	PolicyFeed
 	ForgetfulRuntimes
 	WatchGaps
 	GivenAddresses
@@ -74,6 +75,7 @@ var needs = [...]string{
 	VhostNet:          "VPP's taps need /dev/vhost-net",
 	PausedPrograms:    "what runs inside a container is not reached by this machine's signals",
 	OtherVersions:     "no other version of the agent is there",
+	PolicyFeed:        "nothing tells the agents of network policies",
 	ServiceFeed:       "nothing tells the agents of services",
 	ForgetfulRuntimes: "the kubelets here forget no sandbox without a DEL",
 	WatchGaps:         "the API server's cache keeps a watch's place, whatever its store forgets",
@@ -184,6 +186,7 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"ipam.cilium.pools", PodAnnotations, s.Config.IPAM.System == scenarios.Cilium && len(s.Config.IPAM.Cilium.Pools) > 0},
 		{"agent.hookTime", AgentCalls, s.Config.Agent.HookTime > 0},
 		{"wiring.services=vpp", ServiceFeed, s.Config.Wiring.Services == scenarios.ServedByVPP},
+		{"wiring.policies=vpp", PolicyFeed, s.Config.Wiring.Policies == scenarios.EnforcedByVPP},
 		{"topology.clockSpread", OwnClocks, s.Topology.ClockSpread > 0}, {"topology.clockDrift", OwnClocks, s.Topology.ClockDrift > 0},
 		{"config.runtime.newestByClock", OwnClocks, s.Config.Runtime.NewestByClock},
 		{"wiring.pod=tap", VhostNet, s.Config.Wiring.Pod == scenarios.PodTAP},

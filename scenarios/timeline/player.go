@@ -48,6 +48,8 @@ type Player struct {
 	paused map[string]int
 	// services are those that there are.
 	services map[string]bool
+	// policies are those that there are.
+	policies map[string]bool
 	// owed counts nodes' collections of garbage that are still to succeed.
 	owed map[string]int
 	// swept are nodes of which one has succeeded while faults were active: it is done again once all is healed, and nobody waits until then.
@@ -64,7 +66,7 @@ type Player struct {
 
 // New returns a Player of s, for a world in which nothing has happened. The seed's choices come from c.
 func New(w World, s *scenarios.Scenario, c choice.Chooser) *Player {
-	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, paused: map[string]int{}, cordoned: map[string]bool{}, heirs: map[string]string{}, owed: map[string]int{}, swept: map[string]bool{}, setBack: map[string]time.Duration{}, done: map[string]int{}, services: map[string]bool{}, given: map[string]netip.Addr{}, unregistered: map[string]int{}, leaving: map[string]int{}}
+	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, paused: map[string]int{}, cordoned: map[string]bool{}, heirs: map[string]string{}, owed: map[string]int{}, swept: map[string]bool{}, setBack: map[string]time.Duration{}, done: map[string]int{}, services: map[string]bool{}, policies: map[string]bool{}, given: map[string]netip.Addr{}, unregistered: map[string]int{}, leaving: map[string]int{}}
 }
 
 // action is one verb: what it needs and how it is done.
@@ -134,6 +136,11 @@ var actions = []action{
 	on((*Player).changeService, ServiceFeed),
 	on((*Player).removeService, ServiceFeed),
 	on((*Player).setReady, ServiceFeed),
+
+	on((*Player).changePolicy, PolicyFeed),
+	on((*Player).removePolicy, PolicyFeed),
+	on((*Player).labelPods, PolicyFeed),
+	on((*Player).labelNamespace, PolicyFeed),
 
 	onWhere((*Player).partition, partitionNeed, always[scenarios.Partition](CutLinks)),
 	onWhere((*Player).slowLink, slowLinkNeed),

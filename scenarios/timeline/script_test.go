@@ -254,6 +254,14 @@ func (w *script) RemoveService(name string) { w.say("  service %s is gone", name
 func (w *script) SetReady(pods []string, ready bool) {
 	w.say("  %s are ready: %t", strings.Join(pods, " "), ready)
 }
+func (w *script) SetPolicy(p scenarios.Policy) {
+	w.say("  policy %s for %v lets in %v", p.Name, p.Pods, p.Peers)
+}
+func (w *script) RemovePolicy(name string)           { w.say("  policy %s is gone", name) }
+func (w *script) LabelNamespace(l []scenarios.Label) { w.say("  the namespace is labelled %v", l) }
+func (w *script) LabelPods(pods []string, l []scenarios.Label) {
+	w.say("  %s are labelled %v", strings.Join(pods, " "), l)
+}
 func (w *script) LagWatches(n string, d time.Duration) { w.say("  watches of %s are %s late", n, d) }
 func (w *script) GapWatches(_ context.Context, node string) error {
 	w.say("  watches of %s lose their place", node)

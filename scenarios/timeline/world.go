@@ -221,6 +221,12 @@ type ControlPlane interface {
 	SetService(s scenarios.Service)
 	RemoveService(name string)
 	SetReady(pods []string, ready bool)
+	// SetPolicy makes a network policy what it says; RemovePolicy deletes one that is there; LabelPods gives pods all their labels beside
+	// app, LabelNamespace the namespace that they are in its own.
+	SetPolicy(p scenarios.Policy)
+	RemovePolicy(name string)
+	LabelPods(pods []string, labels []scenarios.Label)
+	LabelNamespace(labels []scenarios.Label)
 	// Inject adds a fault, on one node or everywhere for "", until end is called.
 	Inject(fault, node string) (end func(), err error)
 }

@@ -80,6 +80,11 @@ var examples = map[string]string{
 	"remove-service": "remove-service service=web",
 	"set-ready":      "set-ready app=per-node ready=true",
 
+	"change-policy":   "change-policy name=closed pods=app=per-node peers=app=per-node",
+	"remove-policy":   "remove-policy policy=closed",
+	"label-pods":      "label-pods app=per-node labels=team=a",
+	"label-namespace": "label-namespace labels=team=a",
+
 	"partition": "partition between=node-1,store for=2s",
 	"slow-link": "slow-link between=node-2,api delay=100ms for=2s",
 	"inject":    `inject fault="(Nth 1 (Request tap_create_v3 Mute))" for=2s`,

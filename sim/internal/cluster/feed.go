@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"slices"
+
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
@@ -16,6 +18,8 @@ type AgentFeed struct {
 	Nodes, Pods, Configs *Informer
 	// Services and Endpoints are nil for an agent that does not serve services.
 	Services, Endpoints *Informer
+	// Policies, Peers and Namespaces are nil for an agent that enforces no network policies.
+	Policies, Peers, Namespaces *Informer
 
 	sink func(agent.Event)
 }
@@ -45,6 +49,9 @@ func (f *AgentFeed) All() []*Informer {
 	if f.Services != nil {
 		all = append(all, f.Services, f.Endpoints)
 	}
+	if f.Policies != nil {
+		all = append(all, f.Policies, f.Peers, f.Namespaces)
+	}
 	return all
 }
 
@@ -64,7 +71,7 @@ func (f *AgentFeed) Stop() {
 
 // Synced reports that all lists were delivered and watches are live.
 func (f *AgentFeed) Synced() bool {
-	return f.Nodes.Synced() && f.Pods.Synced() && f.Configs.Synced() && (f.Services == nil || f.Services.Synced() && f.Endpoints.Synced())
+	return !slices.ContainsFunc(f.All(), func(i *Informer) bool { return !i.Synced() })
 }
 
 type feedNodes AgentFeed

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/policy"
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
@@ -21,11 +22,13 @@ const (
 	KindResource
 	KindService
 	KindEndpoints
+	KindPolicy
+	KindNamespace
 	kindEnd
 )
 
 var kindNames = [kindEnd]string{KindNode: "node", KindPod: "pod", KindConfigMap: "configmap", KindResource: "resource",
-	KindService: "service", KindEndpoints: "endpoints"}
+	KindService: "service", KindEndpoints: "endpoints", KindPolicy: "policy", KindNamespace: "namespace"}
 
 func (k Kind) String() string { return kindNames[k] }
 
@@ -74,7 +77,7 @@ func (k Key) compare(o Key) int {
 	return 0
 }
 
-// Object is *Node, *Pod, *ConfigMap, *Resource, *Service or *Endpoints.
+// Object is *Node, *Pod, *ConfigMap, *Resource, *Service, *Endpoints, *Policy or *Namespace.
 type Object interface {
 	Kind() Kind
 	// Common is the object's Meta.
@@ -150,6 +153,8 @@ type Pod struct {
 	MaxPerNode int
 	// Pool is what its annotation says of the source of its address; the model does not interpret it.
 	Pool string
+	// Labels are KEY=VALUE, beside App. They must not change.
+	Labels []string
 	// Wanted are the addresses that it asks for, by annotation or by its kubelet's CNI_ARGS. They must not change.
 	Wanted []netip.Addr
 }
@@ -197,6 +202,24 @@ type Endpoints struct {
 
 // Kind is KindEndpoints.
 func (*Endpoints) Kind() Kind { return KindEndpoints }
+
+// Policy is a NetworkPolicy. Its Value must not change.
+type Policy struct {
+	Meta
+	Value policy.Policy
+}
+
+// Kind is KindPolicy.
+func (*Policy) Kind() Kind { return KindPolicy }
+
+// Namespace is a Kubernetes Namespace. Its Value must not change.
+type Namespace struct {
+	Meta
+	Value policy.Namespace
+}
+
+// Kind is KindNamespace.
+func (*Namespace) Kind() Kind { return KindNamespace }
 
 // ChangeType says what became of an object.
 type ChangeType uint8
