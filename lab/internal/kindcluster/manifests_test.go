@@ -160,7 +160,7 @@ func TestRolesGrantWhatIsNeeded(t *testing.T) {
 		}
 	}
 	for name, needs := range map[string][]kube.Need{
-		"vppdrill-agent":      slices.Concat(kube.AgentNeeds(kube.AgentUse{PoolsNamespace: "kube-system", PoolsName: "vppdrill-pools", Services: true, PoolNode: true, NodeConfigs: true}), kube.AgentNeeds(kube.AgentUse{PoolsName: "cluster"})),
+		"vppdrill-agent":      slices.Concat(kube.AgentNeeds(kube.AgentUse{PoolsNamespace: "kube-system", PoolsName: "vppdrill-pools", Services: true, Policies: true, PoolNode: true, NodeConfigs: true}), kube.AgentNeeds(kube.AgentUse{PoolsName: "cluster"})),
 		"vppdrill-controller": slices.Concat(kube.ControllerNeeds("kube-system"), kube.OperatorNeeds("kube-system", true), kube.OperatorNeeds("kube-system", false)),
 	} {
 		left := maps.Clone(granted[name])

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"go.fd.io/govpp/api"
-	"go.fd.io/govpp/binapi/acl"
 	interfaces "go.fd.io/govpp/binapi/interface"
 	"go.fd.io/govpp/binapi/interface_types"
 	"go.fd.io/govpp/binapi/memclnt"
+	"go.fd.io/govpp/binapi/memif"
 
 	"github.com/vppdrill/vppdrill/sim/parity/internal/transcript"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
@@ -73,7 +73,7 @@ func TestRecorder(t *testing.T) {
 	if got.String() != recorded {
 		t.Errorf("recorded:\n%s", got)
 	}
-	if _, err := transcript.Ask(stream, &acl.ACLDel{}); err == nil {
+	if _, err := transcript.Ask(stream, &memif.MemifDelete{}); err == nil {
 		t.Error("a request that the model has not was asked")
 	}
 	r.Heard(&interfaces.SwInterfaceEvent{SwIfIndex: 1, Deleted: true, PID: 7})
