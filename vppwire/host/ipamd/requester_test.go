@@ -192,6 +192,7 @@ func TestRequester(t *testing.T) {
 		h.mu.Unlock()
 		stepped()
 		time.Sleep(3 * time.Minute)
+		synctest.Wait()
 		if n := i.Requests("unassign"); n > 0 {
 			t.Errorf("%d requests give back what peers route still", n)
 		}
@@ -202,6 +203,7 @@ func TestRequester(t *testing.T) {
 			stepped()
 			time.Sleep(20 * time.Second)
 		}
+		synctest.Wait()
 		if blocks := cloud.held(); len(blocks) != 1 || i.Requests("unassign") == 0 || len(cloud.bad) > 0 {
 			t.Errorf("without pods: %v after %d requests; %q", blocks, i.Requests("unassign"), cloud.bad)
 		}
