@@ -66,13 +66,14 @@ func checkText(t reflect.Type, tag reflect.StructTag, text string) *strictyaml.V
 	return nil
 }
 
-func isItem(s string) bool {
-	return s != "" && len(s) <= 200 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
-}
-
 // isInterface accepts what VPP takes for an interface's name.
-func isInterface(s string) bool {
-	return s != "" && len(s) <= 63 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+func isInterface(s string) bool { return isVisible(s, 63) }
+
+func isItem(s string) bool { return isVisible(s, 200) }
+
+// isVisible accepts 1 to most characters of ASCII that show.
+func isVisible(s string, most int) bool {
+	return s != "" && len(s) <= most && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // isWord accepts lower case DNS-like names of at most 63 characters: what Kubernetes takes for names of objects.

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -81,12 +82,7 @@ func (p *Policy) Is(d Direction) bool {
 	if len(p.Directions) == 0 {
 		return d == Ingress
 	}
-	for _, x := range p.Directions {
-		if x == d {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(p.Directions, d)
 }
 
 // Split is the label's key and value; false where it is none.

@@ -118,7 +118,7 @@ func addJobs(flags *pflag.FlagSet, into *int, usage string) {
 	flags.Lookup("jobs").DefValue = "one per processor"
 }
 
-// check refuses bad values before anything is written.
+// checked refuses bad values before anything is written.
 func (f runFlags) checked() error {
 	if f.watch && (f.out != "" || f.list || f.check || f.catalog) {
 		return cli.Usagef("run: --watch runs files again as they change, and excludes --out, --list, --check and --catalog")

@@ -6,7 +6,6 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
-	"github.com/vppdrill/vppdrill/vppwire/policy"
 )
 
 // wireNode wires the node itself as soon as its ID, ranges and address are known, and again when one of them changes.
@@ -51,9 +50,7 @@ func (a *Agent) wireNode() {
 	if peersDiffer(&old, &n) {
 		a.todo |= todoPeers
 	}
-	if a.policies != nil {
-		a.policies.Settle(policy.Place{Node: nodeAddrs(&n), Fronts: a.fronts()})
-	}
+	a.settlePolicies()
 	if old.ID != n.ID || old.PodIf != n.PodIf { // the MAC of the pods' trunk follows from the ID
 		a.pods.wirePods()
 	}

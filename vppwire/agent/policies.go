@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -41,12 +40,19 @@ func (a *Agent) policyFact(ev Event) {
 // policiesKnown reports whether all that policies depend on has been told, where that matters.
 func (a *Agent) policiesKnown() bool { return a.policies == nil || a.policies.Known() }
 
+// settlePolicies tells policies which addresses are the node's own, and which its services stand at.
+func (a *Agent) settlePolicies() {
+	if a.policies != nil {
+		a.policies.Settle(policy.Place{Node: nodeAddrs(&a.node), Fronts: a.fronts()})
+	}
+}
+
 // wirePolicies gives the node's pods the rules that policies want now. Before all is known, rules that VPP has stay.
 func (a *Agent) wirePolicies() {
 	if a.policies == nil || a.node.ID == 0 {
 		return
 	}
-	a.policies.Settle(policy.Place{Node: nodeAddrs(&a.node), Fronts: a.fronts()})
+	a.settlePolicies()
 	var here []policy.Name
 	for _, t := range a.pods.byOwner { // in any order: a set
 		here = append(here, policy.Name{Namespace: t.sandbox.PodNamespace, Name: t.sandbox.PodName})
@@ -70,9 +76,7 @@ func (a *Agent) wirePolicies() {
 		if t.phase < phaseWiring || t.phase > phaseUnhooking {
 			continue
 		}
-		if _, changed := slices.BinarySearchFunc(changes, name, func(c policy.Change, n policy.Name) int {
-			return cmp.Or(cmp.Compare(c.Pod.Namespace, n.Namespace), cmp.Compare(c.Pod.Name, n.Name))
-		}); changed {
+		if _, changed := slices.BinarySearchFunc(changes, name, func(c policy.Change, n policy.Name) int { return c.Pod.Compare(n) }); changed {
 			a.pods.wirePod(t)
 		}
 	}

@@ -19,7 +19,7 @@ type ways struct {
 	egress bool
 }
 
-// ends puts a peer and everyone of its family where they belong in a rule.
+// add puts a peer and everyone of its family where they belong in a rule.
 func (w *ways) add(peer netip.Prefix, p Port) {
 	r := vppwire.ACLRule{Action: vppwire.ACLReflect, Src: peer, Dst: everyone[0], Proto: p.Proto, First: p.First, Last: p.Last}
 	if peer.Addr().Is6() {

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -227,7 +226,7 @@ func (t *Table) Changes() (changed []Change, refused []Refused) {
 		return nil, nil
 	}
 	t.refused = nil
-	for _, n := range slices.SortedFunc(maps.Keys(t.local), compareNames) {
+	for _, n := range slices.SortedFunc(maps.Keys(t.local), Name.Compare) {
 		if !t.all && !t.dirty[n] {
 			continue
 		}
@@ -273,8 +272,4 @@ func (t *Table) selecting(pod *Pod) (list []*Policy) {
 		}
 	}
 	return list
-}
-
-func compareNames(a, b Name) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/vppwire"
@@ -12,12 +13,9 @@ type Name struct{ Namespace, Name string }
 // String is "default/web".
 func (n Name) String() string { return n.Namespace + "/" + n.Name }
 
-// compare orders names as their texts.
-func (n Name) less(m Name) bool {
-	if n.Namespace != m.Namespace {
-		return n.Namespace < m.Namespace
-	}
-	return n.Name < m.Name
+// Compare orders names by namespace, then by name.
+func (n Name) Compare(m Name) int {
+	return cmp.Or(cmp.Compare(n.Namespace, m.Namespace), cmp.Compare(n.Name, m.Name))
 }
 
 // Service is what is to be known of one service. One without addresses, as a headless one, is not served.

@@ -115,7 +115,7 @@ func (t *Table) forget(s *Slice) {
 // and went in a gap of the news was told last by a watch, and not by any list.
 func (t *Table) Listed(names []Name) {
 	exist := set(names)
-	for _, n := range slices.SortedFunc(maps.Keys(t.services), compare) {
+	for _, n := range slices.SortedFunc(maps.Keys(t.services), Name.Compare) {
 		if !exist[n] {
 			t.Gone(n)
 		}
@@ -126,7 +126,7 @@ func (t *Table) Listed(names []Name) {
 // SlicesListed is Listed of slices.
 func (t *Table) SlicesListed(names []Name) {
 	exist := set(names)
-	for _, n := range slices.SortedFunc(maps.Keys(t.slices), compare) {
+	for _, n := range slices.SortedFunc(maps.Keys(t.slices), Name.Compare) {
 		if !exist[n] {
 			t.SliceGone(n)
 		}
@@ -145,16 +145,6 @@ func set(names []Name) map[Name]bool {
 	return s
 }
 
-func compare(a, b Name) int {
-	switch {
-	case a.less(b):
-		return -1
-	case b.less(a):
-		return 1
-	}
-	return 0
-}
-
 // Change is what one service wants in VPP now; nothing where it is not served.
 type Change struct {
 	Name    Name
@@ -166,11 +156,11 @@ func (t *Table) Changes() []Change {
 	if len(t.dirty) == 0 || !t.place.Address.IsValid() {
 		return nil
 	}
-	for _, n := range slices.SortedFunc(maps.Keys(t.dirty), compare) {
+	for _, n := range slices.SortedFunc(maps.Keys(t.dirty), Name.Compare) {
 		t.claim(n) // which makes others dirty: a service that lets go of an address makes it the next one's turn
 	}
 	out := make([]Change, 0, len(t.dirty))
-	for _, n := range slices.SortedFunc(maps.Keys(t.dirty), compare) {
+	for _, n := range slices.SortedFunc(maps.Keys(t.dirty), Name.Compare) {
 		out = append(out, Change{n, t.objects(n)})
 		if s := t.services[n]; !s.exists && len(s.slices) == 0 {
 			delete(t.services, n)
@@ -204,7 +194,7 @@ func (t *Table) claim(n Name) {
 			continue
 		}
 		t.claims[k] = append(t.claims[k], n)
-		slices.SortFunc(t.claims[k], compare)
+		slices.SortFunc(t.claims[k], Name.Compare)
 		if len(t.claims[k]) > 1 {
 			t.touch(k)
 		}
@@ -273,7 +263,7 @@ type candidate struct {
 func (t *Table) endpoints(s *known, p *Port) []candidate {
 	var out []candidate
 	seen := map[netip.AddrPort]bool{}
-	for _, n := range slices.SortedFunc(maps.Keys(s.slices), compare) {
+	for _, n := range slices.SortedFunc(maps.Keys(s.slices), Name.Compare) {
 		slice := t.slices[n]
 		for _, sp := range slice.Ports {
 			if sp.Name != p.Name || sp.Proto != p.Proto || sp.Port == 0 {

@@ -142,8 +142,7 @@ func (m *Machine) heldBack() bool {
 	if m.Complete() {
 		return false
 	}
-	own := slices.IndexFunc(m.view.entries, func(e entry) bool { return m.ours(&e, m.uid) })
-	if own >= 0 {
+	if e := m.recordOf(m.uid); e != nil {
 		// Written by a claim while the store lost its data, so perhaps on somebody else's ID; or by a life whose journal
 		// is gone, and then it does not matter which ID comes next. Others who take us for one whose record is there are told
 		// first that we hold nothing: two who do this to each other would go on for ever, one's record gone as soon as the
@@ -151,7 +150,6 @@ func (m *Machine) heldBack() bool {
 		if m.announce(m.uid) {
 			return true
 		}
-		e := &m.view.entries[own]
 		m.log(Info, "node ID %d: nothing is known of the claim, and the store is not complete: returned", e.id)
 		m.ask(Request{Op: Delete, Key: recordKey(e.id), Revision: e.rev})
 		return true

@@ -82,11 +82,9 @@ func (m *Machine) seek() {
 	if m.heldBack() {
 		return
 	}
-	for i := range m.view.entries {
-		if e := &m.view.entries[i]; m.ours(e, m.uid) {
-			m.adopt(e.id)
-			return
-		}
+	if e := m.recordOf(m.uid); e != nil {
+		m.adopt(e.id)
+		return
 	}
 	if first := m.assumedFirst(most); first != 0 {
 		for i := range most {
@@ -158,7 +156,7 @@ func (m *Machine) claimFree(id uint32) {
 // to be written, or is there.
 func (m *Machine) write(c Claim, present *entry) bool {
 	var old *Record
-	if present != nil && c == m.claim.Claim {
+	if present != nil && c.ID == m.claim.ID {
 		r := present.record()
 		old = &r
 	}

@@ -41,7 +41,8 @@
 // new data may be what a late request left there; so claims are held back by a bootstrap barrier until every node that
 // exists has a record or has announced that it holds no ID (barrier.go), and a node whose record it has lost is reached
 // by what that said, also while such a request's stands in its place (displaced.go). A node whose ID somebody else has
-// taken never takes it back.
+// taken never takes it back. One whose Node object was deleted and made anew writes its new UID over its own record, so
+// that its pods keep their addresses (retake.go).
 //
 // To change who may release what and when, see stale.go; what a store without data means, barrier.go.
 package nodeid

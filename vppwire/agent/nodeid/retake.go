@@ -8,7 +8,7 @@ func (m *Machine) retake() bool {
 	c := &m.claim
 	e := m.view.entry(c.ID)
 	switch {
-	case c.lost != "" || e == nil && m.hasRecord(m.uid):
+	case c.lost != "":
 		return false
 	case e != nil && m.ours(e, m.uid): // written, by this life or by one whose answer was lost
 		c.UID = m.uid
@@ -16,34 +16,9 @@ func (m *Machine) retake() bool {
 		m.emit(Save(c.Claim))
 		m.changed |= StandingChanged | WantsAct
 		return true
-	case e != nil && (e.malformed || e.name != m.cfg.Name || m.hasRecord(m.uid)):
+	case e != nil && (e.malformed || e.name != m.cfg.Name), m.recordOf(m.uid) != nil:
 		return false
 	}
-	if _, ok := m.plan.Block(c.ID); !ok {
-		return false
-	}
-	to := Claim{c.ID, m.uid}
-	if e == nil { // the store has lost it
-		r, ok := m.plan.Record(to, nil)
-		if ok {
-			m.ask(Request{Op: Create, Key: recordKey(c.ID), Value: r.String()})
-		}
-		return ok
-	}
-	old := e.record()
-	r, ok := m.plan.Record(to, &old)
-	if ok {
-		m.ask(Request{Op: Update, Key: recordKey(c.ID), Value: r.String(), Revision: e.rev})
-	}
-	return ok
-}
-
-// hasRecord reports whether some record is this Node object's.
-func (m *Machine) hasRecord(uid string) bool {
-	for i := range m.view.entries {
-		if e := &m.view.entries[i]; m.ours(e, uid) {
-			return true
-		}
-	}
-	return false
+	_, fits := m.plan.Block(c.ID)
+	return fits && m.write(Claim{c.ID, m.uid}, e)
 }

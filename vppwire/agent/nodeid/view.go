@@ -255,6 +255,16 @@ func (m *Machine) ours(e *entry, uid string) bool {
 	return !e.deleted && !e.malformed && uid != "" && e.uid == uid && e.name == m.cfg.Name
 }
 
+// recordOf is the first record of this node under a UID, nil where there is none.
+func (m *Machine) recordOf(uid string) *entry {
+	for i := range m.view.entries {
+		if e := &m.view.entries[i]; m.ours(e, uid) {
+			return e
+		}
+	}
+	return nil
+}
+
 // quarantined reports whether a released ID may not be given out yet.
 func (e *entry) quarantined(now time.Time) bool { return e.rest != nil && now.Before(e.rest.until) }
 

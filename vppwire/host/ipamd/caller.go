@@ -2,6 +2,7 @@ package ipamd
 
 import (
 	"context"
+	"sync"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 )
@@ -21,6 +22,17 @@ func (c caller) ask(call datastore.Call) {
 	select {
 	case c.calls <- call:
 	default:
+	}
+}
+
+// start performs calls at a cloud until stop is called, which waits for the last one.
+func (c caller) start(ctx context.Context, cloud Cloud) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var calling sync.WaitGroup
+	calling.Go(func() { c.run(ctx, cloud) })
+	return func() {
+		cancel()
+		calling.Wait()
 	}
 }
 

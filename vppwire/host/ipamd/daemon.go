@@ -78,11 +78,7 @@ func (w warnings) Warnf(format string, args ...any) {
 
 // Run drives the daemon until ctx ends, which is no error. It is called once.
 func (d *Daemon) Run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	var calling sync.WaitGroup
-	calling.Go(func() { d.caller.run(ctx, d.cfg.Cloud) })
-	defer calling.Wait()
-	defer cancel()
+	defer d.caller.start(ctx, d.cfg.Cloud)()
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
 	for {

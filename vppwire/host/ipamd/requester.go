@@ -107,11 +107,7 @@ func (r *Requester) run(ctx context.Context, owner asker) {
 	r.mu.Lock()
 	r.owner = owner
 	r.mu.Unlock()
-	ctx, cancel := context.WithCancel(ctx)
-	var calling sync.WaitGroup
-	calling.Go(func() { r.caller.run(ctx, r.cfg.Cloud) })
-	defer calling.Wait()
-	defer cancel()
+	defer r.caller.start(ctx, r.cfg.Cloud)()
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
 	for ctx.Err() == nil {
