@@ -195,6 +195,8 @@ func (b *browser) picture(t *testing.T, name string) {
 	if dir == "" {
 		dir = t.TempDir()
 	}
+	// A picture is of all, also of what a reader would have to scroll to.
+	b.eval(t, `document.querySelectorAll("main > section, .run, .others li").forEach(e => e.style.contentVisibility = "visible")`, nil)
 	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	if err != nil {
 		t.Fatal(err)
@@ -213,13 +215,14 @@ func (b *browser) checkNoOverflow(t *testing.T) {
 	t.Helper()
 	var wide []string
 	b.eval(t, `
-		const width = document.documentElement.clientWidth, out = [];
-		if (document.documentElement.scrollWidth > width) {
+		const width = document.documentElement.clientWidth, out = []; // a section clips what is too wide for it
+		const cut = [...document.querySelectorAll("main > section, .run")].filter(s => s.scrollWidth > s.clientWidth + 6).map(s => "section " + s.id + " " + s.scrollWidth + ">" + s.clientWidth);
+		if (document.documentElement.scrollWidth > width || cut.length) {
 			for (const e of document.querySelectorAll("body *")) {
 				const box = e.getBoundingClientRect();
 				if (box.right > width + 1 && box.width > 0) out.push(e.tagName + "." + (e.className.baseVal ?? e.className) + " " + Math.round(box.right) + ">" + width);
 			}
-			out.push("page " + document.documentElement.scrollWidth + ">" + width);
+			out.push(...cut, "page " + document.documentElement.scrollWidth + ">" + width);
 		}
 		return out.slice(-12)`, &wide)
 	for _, w := range wide {
@@ -309,7 +312,7 @@ func (b *browser) checkKeyboard(t *testing.T) {
 // checkTable sorts by events and filters by words, by keyboard alone.
 func (b *browser) checkTable(t *testing.T) {
 	b.load(t, "light", 1280)
-	column := `[...document.querySelectorAll("#overview tbody tr:not([hidden])")].map(tr => tr.cells[4].textContent)`
+	column := `[...document.querySelectorAll("#overview tr.scenario:not([hidden])")].map(tr => tr.cells[4].textContent)`
 	var events []string
 	b.run(t, chromedp.Focus(chromedp.CSS(`#overview thead th:nth-child(5) button`)), chromedp.KeyEvent(kb.Enter))
 	b.eval(t, column, &events)
@@ -352,14 +355,15 @@ func (b *browser) checkChart(t *testing.T) {
 func (b *browser) checkWithoutScript(t *testing.T) {
 	call(t, b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.load(t, "light", 1280)
-	call(t, b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
+	defer call(t, b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false}) // what it shows hangs on it
 	var got struct {
-		Rows, Focusable int
-		Controls        bool
+		Rows, Bodies, Focusable int
+		Controls                bool
 	}
-	b.eval(t, `({ Rows: document.querySelectorAll("#overview tbody tr").length, Controls: document.querySelector(".controls").checkVisibility(),
+	b.eval(t, `({ Rows: [...document.querySelectorAll("#overview tr.scenario")].filter(tr => tr.checkVisibility()).length, Controls: document.querySelector(".controls").checkVisibility(),
+		Bodies: [...document.querySelectorAll("section.run .body")].filter(b => b.closest("details").open = true).filter(b => b.checkVisibility()).length,
 		Focusable: document.querySelectorAll('#run-2 .mark[tabindex="0"]').length })`, &got)
-	if got.Rows != 4 || got.Controls || got.Focusable < 8 {
-		t.Errorf("without script: %+v, want four rows, no dead controls and every mark focusable", got)
+	if got.Rows != 4 || got.Bodies != 4 || got.Controls || got.Focusable < 8 {
+		t.Errorf("without script: %+v, want four rows, every run's body, no dead controls and every mark focusable", got)
 	}
 }

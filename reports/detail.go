@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"html/template"
 	"slices"
 	"strings"
 
@@ -18,27 +19,33 @@ type detail struct {
 	// Until is the end of its charts in seconds.
 	Until         float64
 	Before, After []diffLine
-	Tail          []string
+	Tail          []tailLine
 	TailCut       int
 	Laws          []result.LawResult
-	// Broken, NotJudged and Idle count laws.
-	Broken, NotJudged, Idle int
-	Timeline                chart
-	Maps                    []addressMap
-	MapsCut                 int
-	Figures                 []labelled
+	// Broken and NotJudged count laws.
+	Broken, NotJudged int
+	Timeline          chart
+	Maps              []addressMap
+	MapsCut           int
+	Figures           []labelled
 	// Hollow is what the verdict hides.
 	Hollow string
 	Fill   *fill
-	Curves *curves
+	Curves []curves
 	Waits  []wait
 	Way    []stop
+	Chain  []chainLine
 	// Story is for the page's script: see storyOf.
 	Story string
 	// HeldLaws and HeldOccasions count what a short section leaves out: laws that held.
 	HeldLaws      int
 	HeldOccasions int64
-	IdleLaws      []string
+	// IdleLaws are the laws without occasion, which Laws does not list.
+	IdleLaws []result.LawResult
+	// Leaned says that story and address maps were left out, for the page's size.
+	Leaned bool
+	// HTML is the whole section, rendered.
+	HTML template.HTML
 }
 
 // wholeMax is how many runs a page has at most for those that passed to be drawn in full; beyond, a page of hundreds
@@ -47,8 +54,8 @@ const wholeMax = 60
 
 func detailOf(r row, open, short bool) detail {
 	s := r.Result
-	d := detail{row: r, Open: open, Short: short, Laws: brokenFirst(s.Laws), Figures: figuresOf(s)}
-	for _, l := range d.Laws {
+	d := detail{row: r, Open: open, Short: short, Figures: figuresOf(s)}
+	for _, l := range brokenFirst(s.Laws) {
 		if l.Violations > 0 {
 			d.Broken++
 		}
@@ -56,15 +63,18 @@ func detailOf(r row, open, short bool) detail {
 			d.NotJudged++
 		}
 		if l.Idle() {
-			d.Idle++
+			d.IdleLaws = append(d.IdleLaws, l)
+		} else {
+			d.Laws = append(d.Laws, l)
 		}
 	}
 	if f := s.Failure; f != nil {
 		d.Before, d.After = diffLines(f.Before, f.After)
-		d.Tail = f.Tail
-		if cut := len(f.Tail) - tailMax; cut > 0 {
-			d.Tail, d.TailCut = f.Tail[cut:], cut
+		tail := f.Tail
+		if cut := len(tail) - tailMax; cut > 0 {
+			tail, d.TailCut = tail[cut:], cut
 		}
+		d.Tail = tailOf(r.ID, tail)
 	}
 	span := spanOf(s)
 	d.Timeline, d.Until = timelineOf(s, span), span.Until
@@ -74,7 +84,7 @@ func detailOf(r row, open, short bool) detail {
 	d.Hollow = strings.TrimSpace(hollow(s))
 	d.Curves, d.Waits = curvesOf(s, span, d.Timeline), waitsOf(s)
 	if s.Failure != nil {
-		d.Way = wayOf(s.Failure.Way)
+		d.Way, d.Chain = wayOf(s.Failure.Way), chainOf(r.ID, s.Failure.Chain, d.Tail)
 	}
 	if short {
 		d.shorten()
@@ -90,15 +100,11 @@ func detailOf(r row, open, short bool) detail {
 // shorten leaves out the laws that held, which are as many in each of hundreds of sections.
 func (d *detail) shorten() {
 	d.Laws = slices.DeleteFunc(d.Laws, func(l result.LawResult) bool {
-		switch {
-		case l.Idle():
-			d.IdleLaws = append(d.IdleLaws, l.Name)
-		case l.Status == result.HeldStatus:
-			d.HeldLaws++
-			d.HeldOccasions += l.Occasions
-		default:
+		if l.Status != result.HeldStatus {
 			return false
 		}
+		d.HeldLaws++
+		d.HeldOccasions += l.Occasions
 		return true
 	})
 	var quantiles []string
@@ -109,6 +115,12 @@ func (d *detail) shorten() {
 		d.Figures = append(d.Figures, labelled{"Until pods had an address", strings.Join(quantiles, ", ")})
 	}
 	d.Waits = nil
+}
+
+// lean takes out what makes a section large: the story and the address maps.
+func (d *detail) lean() {
+	d.Leaned = d.Story != "" || len(d.Maps) > 0
+	d.Story, d.Maps, d.MapsCut = "", nil, 0
 }
 
 // Failed reports that the run stands among what failed: a law is broken, or it could not be judged.

@@ -14,15 +14,15 @@ import (
 const (
 	detailsMax   = 300 // runs with a section of their own
 	overviewMax  = 5000
-	marksMax     = 400 // marks of one timeline
-	tailMax      = 60  // event lines before a failure
-	mapNodesMax  = 3   // address maps of a failed run; a run that passed has one
-	mapRowsMax   = 48  // addresses of one map
-	mapSpansMax  = 900 // held spans of one map of a failed run
-	clashesMax   = 20  // stretches with two holders of one address
-	openMax      = 8   // runs that start unfolded
-	kindsMax     = 25  // kinds of failures whose first run is shown in full
-	mapSpansPass = 250 // and of one that passed
+	pageMax      = 4800 << 10 // bytes: what does not fit is left out, those that passed first
+	marksMax     = 400        // marks of one timeline
+	tailMax      = 60         // event lines before a failure
+	mapNodesMax  = 3          // address maps of a failed run; a run that passed has one
+	mapRowsMax   = 48         // addresses of one map
+	mapSpansMax  = 900        // held spans of one map of a failed run
+	clashesMax   = 20         // stretches with two holders of one address
+	kindsMax     = 25         // kinds of failures whose first run is shown in full
+	mapSpansPass = 250        // and of one that passed
 )
 
 // overview is the page's view of a report: all figures ready to be printed.
@@ -33,9 +33,11 @@ type overview struct {
 	Headline    string
 	// Took is how long the whole command took, or the runs one after the other where the clock was not read.
 	Took       string
+	Topics     []*topic
 	Rows       []row
 	RowsCut    int
 	Laws       []lawRow
+	IdleLaws   []lawRow
 	Details    []detail
 	DetailsCut int
 	// Kinds are those of what failed, in the order of Rows.
@@ -101,6 +103,8 @@ type lawRow struct {
 	Checks, Violations int64
 	// Status is the law's over all runs: broken in one is broken, held in one is held.
 	Status string
+	// Idle: no run held anything to judge.
+	Idle   bool
 	Broken []row
 }
 
@@ -110,6 +114,8 @@ func verdictBadge(v result.Verdict) badge {
 		return badge{"pass", "✓", "pass"}
 	case result.Fail:
 		return badge{"fail", "✗", "fail"}
+	case result.Stopped:
+		return badge{"error", "–", "stopped"}
 	}
 	return badge{"error", "!", "error"}
 }
@@ -150,7 +156,7 @@ func overviewOf(r Report) overview {
 			o.Kinds[k].Others = append(o.Kinds[k].Others, one)
 		case len(o.Details) < detailsMax:
 			one.ID = fmt.Sprintf("run-%d", one.Number)
-			o.Details = append(o.Details, detailOf(one, kind != "" && len(o.Details) < openMax, s.Verdict == result.Pass && len(order) > wholeMax))
+			o.Details = append(o.Details, detailOf(one, kind != "" && len(o.Details) == 0, s.Verdict == result.Pass && len(order) > wholeMax))
 			if kind != "" {
 				o.Kinds[k].First = &o.Details[len(o.Details)-1]
 			}
@@ -159,8 +165,40 @@ func overviewOf(r Report) overview {
 		}
 		o.Rows = append(o.Rows, one)
 	}
-	o.Laws = lawRows(o.Rows)
+	o.group()
 	return o
+}
+
+// group puts the rows into topics, and adds up their laws.
+func (o *overview) group() {
+	o.Topics, o.Laws, o.IdleLaws = topicsOf(o.Rows), nil, nil
+	for _, l := range lawRows(o.Rows) {
+		if l.Idle {
+			o.IdleLaws = append(o.IdleLaws, l)
+		} else {
+			o.Laws = append(o.Laws, l)
+		}
+	}
+}
+
+// drop takes the sections of runs out. Those that failed are listed instead.
+func (o *overview) drop(sections map[string]bool) {
+	if len(sections) == 0 {
+		return
+	}
+	for i := range o.Kinds {
+		if k := &o.Kinds[i]; k.First != nil && sections[k.First.ID] {
+			delete(sections, k.First.ID)
+			k.First, k.Others = nil, append([]row{k.First.row}, k.Others...)
+		}
+	}
+	for i := range o.Rows {
+		if r := &o.Rows[i]; sections[r.ID] {
+			r.ID = ""
+			o.DetailsCut++
+		}
+	}
+	o.group()
 }
 
 // headline is the one sentence to read if no other.
@@ -211,6 +249,7 @@ func lawRows(rows []row) []lawRow {
 			if statusRank(l) > ranks[l.Name] {
 				ranks[l.Name], laws[i].Status = statusRank(l), l.StatusText()
 			}
+			laws[i].Idle = ranks[l.Name] == statusIdle
 			laws[i].Checks += l.Checks
 			laws[i].Violations += l.Violations
 			if l.Violations > 0 && row.Result.Verdict != result.Pass && !has(laws[i].Broken, row.Result.Scenario) {
@@ -222,17 +261,24 @@ func lawRows(rows []row) []lawRow {
 	return laws
 }
 
-// statusRank orders what several runs say about one law.
+// Ranks of a law's statuses: of what several runs say about one law, the highest counts.
+const (
+	statusNotJudged = iota + 1
+	statusIdle
+	statusHeld
+	statusBroken
+)
+
 func statusRank(l result.LawResult) int {
 	switch {
 	case l.Violations > 0:
-		return 3
+		return statusBroken
 	case l.Status == result.NotJudgedStatus:
-		return 0
+		return statusNotJudged
 	case l.Idle():
-		return 1
+		return statusIdle
 	}
-	return 2
+	return statusHeld
 }
 
 // has reports whether a scenario is among rows: one link to several seeds of a scenario is enough. A run that passed

@@ -54,7 +54,7 @@ func realReport(t *testing.T) Report {
 func TestRealPage(t *testing.T) {
 	r := realReport(t)
 	html := render(t, r)
-	for _, want := range []string{"The packet&#39;s way", "VXLAN 10.1.4.1 to 10.1.4.4 vni 10", `class="curve held"`, "How long pods took", "Compare two runs", "<template>H4sI"} {
+	for _, want := range []string{"The packet&#39;s path", "VXLAN 10.1.4.1 to 10.1.4.4 vni 10", `class="curve held"`, "How long pods took", "Compare two runs", "<template>H4sI"} {
 		if !strings.Contains(html, want) && !strings.Contains(html, strings.ReplaceAll(want, "&#39;", "'")) {
 			t.Errorf("the page has no %q", want)
 		}

@@ -17,12 +17,21 @@ const looksShort = 16
 
 // told is a run's story as the page's script takes it: what a slider, a search and a picture need.
 type told struct {
-	Until  float64             `json:"until"`
-	Looks  []result.Look       `json:"looks"`
-	Base   map[string][]string `json:"base,omitempty"`
-	Events []result.Told       `json:"events,omitempty"`
+	Until   float64             `json:"until"`
+	Looks   []result.Look       `json:"looks"`
+	Base    map[string][]string `json:"base,omitempty"`
+	Events  []result.Told       `json:"events,omitempty"`
+	Failure *toldFailure        `json:"failure,omitempty"`
 	// Pods are [node, address, pod, from, until] of the addresses that the run kept.
 	Pods [][]any `json:"pods,omitempty"`
+}
+
+// toldFailure is a run's failure on the picture: where, since when, and the nodes that the packet passed which shows it.
+type toldFailure struct {
+	Law       string   `json:"law"`
+	Node      string   `json:"node,omitempty"`
+	AtSeconds float64  `json:"atSeconds"`
+	Path      []string `json:"path,omitempty"`
 }
 
 // storyOf is a run's story, packed as base64 of gzip; empty for none. Base64 needs no escaping, and browsers unpack
@@ -32,6 +41,12 @@ func storyOf(s result.Result, span stretch, short bool) (string, error) {
 		return "", nil
 	}
 	t := told{Until: span.Until, Looks: s.Story.Looks}
+	if f := s.Failure; f != nil {
+		t.Failure = &toldFailure{Law: f.Law, Node: f.Node, AtSeconds: f.AtSeconds}
+		for _, at := range wayOf(f.Way) {
+			t.Failure.Path = append(t.Failure.Path, at.Node)
+		}
+	}
 	if short {
 		t.Looks = result.FewerLooks(t.Looks, looksShort)
 	} else {
@@ -83,48 +98,67 @@ type curve struct {
 	Class, Name, Points, Text string
 }
 
-// curves are what became of a cluster's addresses over a run.
+// curves are a chart of what became of a cluster's addresses over a run.
 type curves struct {
-	Lines []curve
-	Ticks []tick
+	Title, Label string
+	Lines        []curve
+	Ticks        []tick
 	// Shades are the times of faults.
 	Shades []band
 	Most   int64
 	Height int
 }
 
-const curvesHeight = 120
+// Heights of the charts of curves, and how many times as many free addresses as anything else fit into one chart: more
+// would press all others to the ground.
+const (
+	curvesHeight = 120
+	freeHeight   = 70
+	freeFits     = 4
+)
 
-// curvesOf draws a run's series; nil where it has none.
-func curvesOf(s result.Result, span stretch, c chart) *curves {
+// curvesOf draws a run's series: one chart, or a second one for the free addresses of a large range; none without series.
+func curvesOf(s result.Result, span stretch, c chart) []curves {
 	x := s.Series
 	if x == nil || len(x.Held) < 2 || span.Until <= 0 {
 		return nil
 	}
-	out := &curves{Ticks: span.ticks(), Height: curvesHeight, Most: 1}
+	var shades []band
 	for _, l := range c.Lanes {
-		out.Shades = append(out.Shades, l.Bands...)
+		shades = append(shades, l.Bands...)
 	}
-	lists := []struct {
-		class, name string
-		list        []int64
-	}{{"held", "held by pods", x.Held}, {"resting", "cooling after a release", x.Resting}, {"free", "free", x.Free}, {"waiting", "pods waiting for an address", x.Waiting}}
-	for _, l := range lists {
-		if l.class != "free" { // free addresses of a large range would press all others to the ground
-			out.Most = max(out.Most, slices.Max(l.list))
+	most, free := max(1, slices.Max(x.Held), slices.Max(x.Resting), slices.Max(x.Waiting)), slices.Max(x.Free)
+	apart := free > freeFits*most
+	if !apart {
+		most = max(most, free)
+	}
+	draw := func(most int64, class, name string, list []int64) curve {
+		text := name + ": "
+		if class == "free" {
+			text += "at least " + thousands(slices.Min(list)) + ", "
 		}
+		return curve{Class: class, Name: name, Points: polyline(list, x.EverySeconds, span, most),
+			Text: text + "at most " + thousands(slices.Max(list)) + ", " + thousands(list[len(list)-1]) + " at the end"}
 	}
-	for _, l := range lists {
-		if l.class != "held" && slices.Max(l.list) == 0 {
-			continue
-		}
-		out.Lines = append(out.Lines, curve{Class: l.class, Name: l.name, Points: polyline(l.list, x.EverySeconds, span, out.Most),
-			Text: l.name + ": at most " + thousands(slices.Max(l.list)) + ", " + thousands(l.list[len(l.list)-1]) + " at the end"})
+	out := curves{Title: "Addresses and waiting pods over time", Label: "Addresses held, cooling and free, and pods that wait", Ticks: span.ticks(),
+		Shades: shades, Most: most, Height: curvesHeight, Lines: []curve{draw(most, "held", "held by pods", x.Held)}}
+	if slices.Max(x.Resting) > 0 {
+		out.Lines = append(out.Lines, draw(most, "resting", "cooling after a release", x.Resting))
 	}
-	return out
+	if free > 0 && !apart {
+		out.Lines = append(out.Lines, draw(most, "free", "free", x.Free))
+	}
+	if slices.Max(x.Waiting) > 0 {
+		out.Lines = append(out.Lines, draw(most, "waiting", "pods waiting for an address", x.Waiting))
+	}
+	if !apart {
+		return []curves{out}
+	}
+	return []curves{out, {Title: "Free addresses over time", Label: "Addresses that are free", Ticks: out.Ticks, Shades: shades, Most: free, Height: freeHeight,
+		Lines: []curve{draw(free, "free", "free", x.Free)}}}
 }
 
-// polyline is a list's points: steps, as counts do not glide. What is above most is cut.
+// polyline is a list's points: steps, as counts do not glide. None is above most.
 func polyline(list []int64, every float64, span stretch, most int64) string {
 	var b []byte
 	point := func(x float64, v int64) {
@@ -133,7 +167,7 @@ func polyline(list []int64, every float64, span stretch, most int64) string {
 		}
 		b = strconv.AppendFloat(b, 1000*span.Share(x), 'f', 1, 64)
 		b = append(b, ',')
-		b = strconv.AppendFloat(b, 100-100*float64(min(v, most))/float64(most), 'f', 1, 64)
+		b = strconv.AppendFloat(b, 100-100*float64(v)/float64(most), 'f', 1, 64)
 	}
 	for i, v := range list {
 		if i > 0 && i+1 < len(list) && v == list[i-1] && v == list[i+1] {

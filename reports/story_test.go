@@ -26,14 +26,14 @@ func TestStoryInBrowser(t *testing.T) {
 		for _, width := range []int64{360, 1280} {
 			b.load(t, scheme, width)
 			b.eval(t, `document.querySelectorAll("details").forEach(d => d.open = true)`, nil)
-			b.await(t, "both stories stand", `document.querySelectorAll(".story[data-ready]").length === 2`)
+			b.await(t, "both stories stand", `document.querySelector(".story:not([data-ready])")?.scrollIntoView({ behavior: "instant" }); return document.querySelectorAll(".story[data-ready]").length === 2`)
 			b.checkNoOverflow(t)
 			b.checkContrast(t)
 			b.picture(t, "story-"+scheme+map[int64]string{360: "-360", 1280: "-1280"}[width]+".png")
 		}
 	}
 	b.load(t, "light", 1280)
-	b.await(t, "the failed run's story stands without a click", `!!document.querySelector("#failures .story[data-ready]")`)
+	b.await(t, "the failed run's story stands without a click", `document.querySelector("#failures .story").scrollIntoView({ behavior: "instant" }); return !!document.querySelector("#failures .story[data-ready]")`)
 	var words string
 	b.eval(t, `[...document.querySelectorAll("#failures .topology .node")].map(n => n.getAttribute("aria-label")).join("\n")`, &words)
 	if strings.Count(words, "up, 3 pods, 3 of 255 addresses held") < 3 && strings.Count(words, ": up, 3 pods") != 4 || !strings.Contains(words, "3 tunnels") || !strings.Contains(words, "VRF 1:") {
@@ -77,7 +77,27 @@ func TestStoryInBrowser(t *testing.T) {
 	b.checkNoOverflow(t)
 	// Two runs side by side.
 	b.eval(t, `document.getElementById("compare").open = true`, nil)
-	b.await(t, "two runs stand side by side", `document.querySelectorAll("#compared .sides > div").length === 2 && document.querySelectorAll("#compared td.differs").length > 4`)
+	b.await(t, "two runs stand side by side", `document.querySelectorAll("#compared > .sides > div").length === 2 && document.querySelectorAll("#compared td.differs").length > 4`)
+	b.eval(t, `document.getElementById("first-difference").textContent`, &words)
+	if !strings.Contains(words, "the clusters differ for the first time") {
+		t.Errorf("the first difference of two runs: %q", words)
+	}
+	b.checkNoOverflow(t)
+	// A line of the chain leads to its event: the slider stands at its instant, on the node where the law broke.
+	var chain struct {
+		Clicked, At, Chosen, Failed, Law string
+	}
+	b.run(t, chromedp.Focus(chromedp.CSS(`#failures .chain li:nth-last-child(2) .to-event`)), chromedp.KeyEvent(kb.Enter))
+	b.eval(t, `const q = s => document.querySelector("#failures " + s), link = q('.to-event[aria-current="true"]');
+		return { Clicked: link.closest("li").querySelector(".when").textContent, At: q(".instant output").textContent, Chosen: q('.found [aria-current="true"]')?.textContent.split(" ")[0] ?? "" }`, &chain)
+	if chain.Clicked == "" || chain.At != chain.Clicked || chain.Chosen == "" {
+		t.Errorf("the chain's last line but one: %+v", chain)
+	}
+	b.run(t, chromedp.Focus(chromedp.CSS(`#failures .chain li:last-child .to-event`)), chromedp.KeyEvent(kb.Enter))
+	b.eval(t, `({ Failed: document.querySelector("#failures .topology .failed")?.getAttribute("aria-label") ?? "", Law: document.querySelector("#failures .topology .law")?.textContent ?? "" })`, &chain)
+	if !strings.Contains(chain.Failed, "is broken here") || !strings.HasPrefix(chain.Law, "✗ ") {
+		t.Errorf("the picture of the failure: %+v", chain)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, line := range b.complaints {

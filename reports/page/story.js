@@ -1,15 +1,12 @@
 
-// A run's story: charts that zoom, the cluster at any instant, its last events with what each changed, and two runs side by side.
+// A run's story: charts that zoom, the cluster at any instant, and its last events with what each changed.
 (function () {
   "use strict";
   function all(selector, from) { return Array.prototype.slice.call((from || document).querySelectorAll(selector)); }
-  function element(name, properties, parent) {
-    var e = document.createElement(name);
-    Object.keys(properties || {}).forEach(function (k) { if (k in e) { e[k] = properties[k]; } else { e.setAttribute(k, properties[k]); } });
-    if (parent) { parent.appendChild(e); }
-    return e;
-  }
+  var element = vppdrill.element;
   function clock(s) {
+    if (s > 0 && s < 0.0009995) { return Math.round(s * 1e6) + "us"; }
+    if (s > 0 && s < 0.9995) { return Math.round(s * 1e4) / 10 + "ms"; }
     if (s < 60) { return String(Math.round(s * 1000) / 1000) + "s"; }
     if (s < 3600) { return Math.floor(s / 60) + "m" + String(Math.floor(s % 60)).padStart(2, "0") + "s"; }
     if (s < 86400) { return Math.floor(s / 3600) + "h" + String(Math.floor(s % 3600 / 60)).padStart(2, "0") + "m"; }
@@ -86,6 +83,7 @@
     var range = element("input", { type: "range", id: id + "-at", min: 0, max: 1000, step: 1, value: 1000 }, bar);
     var shown = element("output", { htmlFor: id + "-at" }, bar);
     var earlier = element("button", { type: "button", textContent: "‹ change before" }, bar), later = element("button", { type: "button", textContent: "change after ›" }, bar);
+    var said = element("p", { className: "note", role: "status" }, part);
     var svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     svg.setAttribute("class", "topology");
     svg.setAttribute("role", "group");
@@ -152,7 +150,8 @@
       now.nodes.forEach(function (n) { Object.keys(sum).forEach(function (k) { sum[k] += n[k] || 0; }); });
       shown.textContent = clock(at);
       svg.setAttribute("aria-label", "The cluster at " + clock(at) + "; the arrow keys go from node to node, Enter chooses one");
-      picture.draw(svg, now.nodes, node, function (text) { readout.textContent = text; }, function (name) { node = name; pods.open = true; show(); tellState(); });
+      var failed = story.failure && at >= story.failure.atSeconds - 1e-9 ? story.failure : null;
+      picture.draw(svg, now.nodes, node, failed, function (text) { readout.textContent = text; }, function (name) { node = name; pods.open = true; show(); tellState(); });
       readout.textContent = "Point at a node, or focus the picture and use the arrow keys.";
       summary.textContent = now.nodes.length + " nodes, " + up + " with everything up; " + sum.pods + " pods, " + sum.held + " addresses held, " + sum.resting + " cooling, " + sum.free + " free, " + sum.waiting + " pods waiting, as seen at " + clock(now.when) + ".";
       tellNode(now);
@@ -185,17 +184,18 @@
     });
 
     // Events, found by words, with their node's state before and after.
-    var before = null, after = null, most = 300;
+    var before = null, after = null, most = 300, input, list, find, choose;
     if (events.length) {
       element("h4", { textContent: "Events" }, part);
       var finder = element("div", { className: "finder" }, part), left = element("div", {}, finder), right = element("div", { className: "state" }, finder);
       element("label", { htmlFor: id + "-find", textContent: "Find " }, left);
-      var input = element("input", { type: "search", id: id + "-find", autocomplete: "off", spellcheck: false, placeholder: "words, a node, an address" }, left);
-      var count = element("p", { className: "quiet", role: "status" }, left), list = element("ol", { className: "found" }, left);
+      input = element("input", { type: "search", id: id + "-find", autocomplete: "off", spellcheck: false, placeholder: "words, a node, an address" }, left);
+      var count = element("p", { className: "quiet", role: "status" }, left);
+      list = element("ol", { className: "found" }, left);
       before = element("div", {}, right);
       after = element("div", {}, right);
       var matches = [];
-      var find = function () {
+      find = function () {
         var wanted = input.value.toLowerCase().split(/\s+/).filter(Boolean);
         matches = events.map(function (_, i) { return i; }).filter(function (i) { var line = events[i].line.toLowerCase(); return wanted.every(function (w) { return line.indexOf(w) >= 0; }); });
         count.textContent = matches.length + " of the last " + events.length + " events" + (matches.length > most ? ", the last " + most + " shown" : "");
@@ -211,7 +211,7 @@
       var mark = function () {
         all("button", list).forEach(function (b) { b.setAttribute("aria-current", String(Number(b.dataset.index) === current)); });
       };
-      var choose = function (i) {
+      choose = function (i) {
         current = i;
         node = events[i].node || node;
         mark();
@@ -252,59 +252,80 @@
         if (changed) { pre.scrollTop = changed.offsetTop - pre.offsetTop - 40; }
       });
     }
-    var failure = run.querySelector(".failure line");
+    // A chain's line leads to its event: the slider stands at its instant, and its change is shown if the page has it.
+    run.querySelectorAll(".to-event").forEach(function (link) {
+      link.addEventListener("click", function (e) {
+        e.preventDefault();
+        var number = Number(link.dataset.event), i = events.findIndex(function (x) { return x.event === number; });
+        all(".to-event", run).forEach(function (l) { l.removeAttribute("aria-current"); });
+        link.setAttribute("aria-current", "true");
+        if (i >= 0) {
+          input.value = "";
+          find();
+          choose(i);
+          var there = list.querySelector('[data-index="' + i + '"]');
+          if (there) { list.scrollTop = there.offsetTop - list.offsetTop - 60; }
+        } else {
+          go(Number(link.dataset.at));
+        }
+        said.textContent = i >= 0 ? "" : "Event " + number + " is not among the last events that the page keeps: the picture shows its instant.";
+        part.scrollIntoView({ block: "start" });
+        range.focus({ preventScroll: true });
+      });
+    });
     if (events.length) { choose(events.length - 1); }
-    go(failure ? story.until * parseFloat(failure.getAttribute("x1")) / 100 : story.until);
+    go(story.failure ? story.failure.atSeconds : story.until);
+    if (window.ResizeObserver) {
+      var width = svg.clientWidth;
+      new ResizeObserver(function () { if (svg.clientWidth && svg.clientWidth !== width) { width = svg.clientWidth; show(); } }).observe(svg);
+    }
+  }
+  // storyOf unpacks the story of a run, once; null if it has none.
+  function storyOf(run) {
+    vppdrill.fill(run.querySelector("details"));
+    var packed = run.querySelector(".story > template");
+    return packed ? packed.story || (packed.story = unpack(packed.content.textContent)) : Promise.resolve(null);
+  }
+  // whenSeen waits until an element comes near the window: pictures that nobody looks at cost nothing.
+  function whenSeen(e, then) {
+    if (!window.IntersectionObserver) { then(); return; }
+    var watch = new IntersectionObserver(function (list) {
+      if (list.some(function (x) { return x.isIntersecting; })) { watch.disconnect(); then(); }
+    }, { rootMargin: "600px 0px" });
+    watch.observe(e);
   }
   all(".run > details").forEach(function (fold) {
-    var part = fold.querySelector(".story"), told = false;
+    var told = false;
     function open() {
       if (!fold.open || told) { return; }
       told = true;
-      zoomable(fold.closest(".run"));
+      var run = fold.closest(".run"), part, begun = false;
+      vppdrill.fill(fold);
+      zoomable(run);
+      part = fold.querySelector(".story");
       if (!part) { return; }
-      unpack(part.querySelector("template").content.textContent).then(function (story) { tell(part, story); part.dataset.ready = "true"; }, function (e) {
-        element("p", { className: "note", textContent: "This browser cannot unpack the story: " + e.message }, part);
+      var begin = function () {
+        if (begun) { return; }
+        begun = true;
+        storyOf(run).then(function (story) { tell(part, story); part.dataset.ready = "true"; }, function (e) {
+          element("p", { className: "note", textContent: "This browser cannot unpack the story: " + e.message }, part);
+        });
+      };
+      whenSeen(part, begin);
+      // A line of the chain may be followed before its story has been told.
+      all(".to-event", fold).forEach(function (link) {
+        link.addEventListener("click", function (e) {
+          if (part.dataset.ready) { return; }
+          e.preventDefault();
+          begin();
+          storyOf(run).then(function () { setTimeout(function () { if (part.dataset.ready) { link.click(); } }); });
+        });
       });
     }
     fold.addEventListener("toggle", open);
     open();
   });
 
-  // Two runs side by side: their figures, then their charts.
-  var pair = [document.getElementById("left"), document.getElementById("right")], target = document.getElementById("compared");
-  if (target) {
-    if (pair[1].options.length > 1) { pair[1].selectedIndex = 1; }
-    var figures = function (run) {
-      var out = {};
-      all("dl.figures > div", run).forEach(function (d) { out[d.querySelector("dt").textContent] = d.querySelector("dd").textContent; });
-      return out;
-    };
-    var compare = function () {
-      var runs = pair.map(function (s) { return document.getElementById(s.value); }), values = runs.map(figures), names = Object.keys(Object.assign({}, values[0], values[1]));
-      target.textContent = "";
-      var table = element("table", { className: "plain" }, target), body = element("tbody", {}, table);
-      names.forEach(function (n) {
-        var tr = element("tr", {}, body), same = values[0][n] === values[1][n];
-        element("th", { scope: "row", textContent: n }, tr);
-        values.forEach(function (v) { element("td", { className: "n" + (same ? "" : " differs"), textContent: v[n] || "–" }, tr); });
-      });
-      var sides = element("div", { className: "sides" }, target);
-      runs.forEach(function (run) {
-        var side = element("div", {}, sides);
-        element("h4", { textContent: run.querySelector("h3").textContent.trim() + ", " + run.querySelector(".meta").textContent }, side);
-        all(".trouble-box .what", run).forEach(function (p) { side.appendChild(p.cloneNode(true)); });
-        all(".part", run).forEach(function (p) {
-          if (!p.querySelector(".chart, .waits") || p.querySelector(".map")) { return; }
-          var copy = p.cloneNode(true);
-          all("[id], [tabindex], .zooms, .readout, details", copy).forEach(function (e) {
-            if (e.matches(".zooms, .readout, details")) { e.remove(); } else { e.removeAttribute("id"); e.removeAttribute("tabindex"); }
-          });
-          side.appendChild(copy);
-        });
-      });
-    };
-    pair.forEach(function (s) { s.addEventListener("change", compare); });
-    document.getElementById("compare").addEventListener("toggle", function (e) { if (e.target.open && !target.firstChild) { compare(); } });
-  }
+  vppdrill.storyOf = storyOf;
+  vppdrill.clock = clock;
 })();

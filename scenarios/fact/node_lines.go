@@ -22,7 +22,11 @@ func (n *NodeState) Lines() []string {
 		}
 	}
 	for _, p := range n.Pods {
-		add("pod %s %s", p.Pod, p.Addr)
+		if p.Addr.IsValid() {
+			add("pod %s %s", p.Pod, p.Addr)
+		} else {
+			add("pod %s without an address", p.Pod)
+		}
 	}
 	if n.VPP == nil {
 		return lines
@@ -32,10 +36,27 @@ func (n *NodeState) Lines() []string {
 	}
 	for t := range n.VPP.Tables() {
 		for r := range n.VPP.Routes(t) {
-			add("route table %d %s via %s interface %d", t, r.Prefix, r.Via, int32(r.Index))
+			add("route table %d %s %s", t, r.Prefix, r.does())
 		}
 	}
 	return lines
+}
+
+// does is what the route does with a packet, in words.
+func (r *Route) does() string {
+	switch {
+	case r.Action == ActionDrop:
+		return "drop"
+	case r.Action == ActionLocal:
+		return "local"
+	case r.Action == ActionLookup:
+		return fmt.Sprintf("lookup in table %d", r.Lookup)
+	case r.Index == ^uint32(0):
+		return fmt.Sprintf("via %s in table %d", r.Via, r.Lookup)
+	case !r.Via.IsValid():
+		return fmt.Sprintf("attached interface %d", r.Index)
+	}
+	return fmt.Sprintf("via %s interface %d", r.Via, r.Index)
 }
 
 // LinesWithout are the lines of a that b does not have as often, in a's order.
