@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/lab/internal/faults"
 	"github.com/vppdrill/vppdrill/lab/internal/nodeagent"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -104,6 +105,10 @@ func (n *node) agentConfigFor() nodeagent.Config {
 		CallTimeout: max(n.w.scenario().Config.Agent.CallTimeout, 10*time.Second),
 		VPP:         filepath.Join(n.machine.VPPDir(), vppproc.APISocketFile), Store: in(storeSocket), Cluster: in(apiSocket),
 		CNI: in(cniSocket), Watch: in(watchSocket), Journal: in(journalFile), Removals: in(removalsFile),
+	}
+	if n.w.desk != nil {
+		agents := n.w.scenario().Config.Agent
+		c.Faults = &faults.PortConfig{Socket: in(faultSocket), CallTimeout: n.w.real(agents.CallTimeout), StoreTimeout: n.w.real(storeTimeout)}
 	}
 	if n.w.cloud != nil {
 		c.EC2 = n.ec2()

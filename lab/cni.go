@@ -21,6 +21,9 @@ const cniSocket = "cni.sock"
 // errAway: nobody listens, or the agent was gone before it had answered.
 var errAway = errors.New("agent is not running")
 
+// errKilled: a fault has killed the plugin right after it asked.
+var errKilled = errors.New("plugin was killed")
+
 // cni asks a node's agent as the CNI plugin does, again and again while it is away, but not for long. No answer, for
 // whatever reason, is an error: whether it was done is unknown.
 func (n *node) cni(ctx context.Context, name string, owner ipam.Owner, req wire.Request) (wire.Response, error) {
@@ -63,6 +66,9 @@ func (n *node) conversation(ctx context.Context, name string, owner ipam.Owner, 
 	n.w.Record.Tell(n.asked(name, owner, req), "")
 	if err := wire.Write(c, req); err != nil {
 		return wire.Response{}, fmt.Errorf("ask the agent: %w", err)
+	}
+	if n.w.desk.Withdrawn(n.name, name, owner.ContainerID) {
+		return wire.Response{}, errKilled // the agent finds an empty socket
 	}
 	r, err := wire.ReadResponse(c)
 	switch {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -29,6 +30,8 @@ type node struct {
 	registration registration
 	kubelet      *kubelet
 	relays       *relays
+	// judged answers the agent's questions about faults; nil where there are none.
+	judged net.Listener
 
 	// cordoned nodes get no pods from the scheduler; it is guarded by World.mu.
 	cordoned bool
@@ -109,6 +112,9 @@ func (w *World) newNode(name string) (*node, error) {
 	if n.relays, err = w.control.connect(n.dir, w.source.kube()); err != nil {
 		return nil, err
 	}
+	if err := n.serveFaults(); err != nil {
+		return nil, err
+	}
 	n.kubelet = newKubelet(n)
 	return n, nil
 }
@@ -168,6 +174,9 @@ func (n *node) remove() {
 	n.gone = true
 	n.mu.Unlock()
 	n.kubelet.Stop()
+	if n.judged != nil {
+		err = errors.Join(err, n.judged.Close())
+	}
 	n.w.Fail(errors.Join(err, n.machine.Remove(), n.relays.close()))
 }
 

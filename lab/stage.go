@@ -18,9 +18,8 @@ type stage struct{ *World }
 
 var _ timeline.World = stage{}
 
-// lacks is what no lab has: a hand in an agent's own process, in what watches deliver, in a disk, and in single
-// directions of the fabric.
-var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites, timeline.OneWayFabric,
+// lacks is what no lab has: a hand in what controllers ask, in what a disk forgets, and in single directions of the fabric.
+var lacks = []timeline.Need{timeline.ControllerCalls, timeline.PlantedFaults, timeline.PodHooks, timeline.UnsyncedWrites, timeline.OneWayFabric,
 	timeline.SlowFabric, timeline.ServerLink, timeline.CloudRanges, timeline.OtherVersions, timeline.ForgetfulRuntimes, timeline.OwnClocks,
 	timeline.PausedControllers, timeline.PluginPrograms, timeline.NodeFinalizers, timeline.BranchInterfaces, timeline.PolicyFeed}
 
@@ -39,6 +38,9 @@ func lacksOf(s *scenarios.Scenario) []timeline.Need {
 
 // Heal implements result.World.
 func (w *World) Heal(ctx context.Context) error {
+	if w.desk != nil {
+		w.desk.Clear()
+	}
 	err := w.Drive.Heal(ctx)
 	w.schedule()
 	return errors.Join(err, w.Deliver())
@@ -61,6 +63,9 @@ func (st stage) Lacks() []timeline.Need {
 	}
 	if st.dhcp == nil {
 		list = append(list, timeline.DHCPServer)
+	}
+	if st.desk == nil { // the agents ask nobody what befalls their operations
+		list = append(list, timeline.AgentCalls, timeline.WatchDelivery)
 	}
 	if st.source == nil {
 		list = append(list, timeline.LeadingController)
@@ -231,7 +236,7 @@ func (st stage) Pause(name string, p timeline.Program, pause bool) error {
 // like.
 func (st stage) Quiet(ctx context.Context, name string) bool {
 	vpp, agent := st.node(name).running()
-	return vpp != nil && agent != nil && !st.Play.Pending() && st.quiet(ctx) == ""
+	return vpp != nil && agent != nil && !st.Play.Pending() && !st.desk.Any() && st.quiet(ctx) == ""
 }
 
 // SetAddress implements timeline.ControlPlane.

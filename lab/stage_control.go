@@ -17,7 +17,6 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/breakage"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/hostlocal"
-	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
@@ -91,7 +90,7 @@ func (st stage) Ask(ctx context.Context, name string, r timeline.Request, done f
 	defer cancel()
 	res, err := st.node(name).conversation(ctx, r.Command, r.Owner, req)
 	if done != nil {
-		done(timeline.Response{Known: err == nil, Code: res.Code, Message: res.Message})
+		done(timeline.Response{Known: err == nil && !st.desk.Any(), Code: res.Code, Message: res.Message})
 	}
 }
 
@@ -319,19 +318,14 @@ func (st stage) LoseLeader(how scenarios.LoseLeader) error {
 	return st.source.loseLeader(how, func(d time.Duration, do func()) { st.After(d, "requests arrive late", do) })
 }
 
-// The following are never asked for: a lab lacks their needs.
-
-// lacking is an operation that a lab has not.
-func lacking(n timeline.Need) error { return fmt.Errorf("%w: %s", result.ErrUnsupported, n) }
-
 // LagWatches implements timeline.ControlPlane.
-func (st stage) LagWatches(string, time.Duration) { st.Fail(lacking(timeline.WatchDelivery)) }
+func (st stage) LagWatches(node string, lag time.Duration) { st.Fail(st.desk.Lag(node, lag)) }
 
 // RepeatWatches implements timeline.ControlPlane.
-func (st stage) RepeatWatches(string, int) { st.Fail(lacking(timeline.WatchDelivery)) }
+func (st stage) RepeatWatches(node string, count int) { st.Fail(st.desk.Repeat(node, count)) }
 
 // Inject implements timeline.ControlPlane.
-func (st stage) Inject(string, string) (func(), error) { return nil, lacking(timeline.AgentCalls) }
+func (st stage) Inject(text, node string) (func(), error) { return st.desk.Inject(text, node) }
 
 // external is the IPAM plugin beside the agents; kubelets ask it from goroutines of their own.
 type external struct {

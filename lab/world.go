@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/lab/internal/cloud"
+	"github.com/vppdrill/vppdrill/lab/internal/faults"
 	"github.com/vppdrill/vppdrill/lab/internal/nodeagent"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -43,6 +44,8 @@ type World struct {
 	made  uint32
 	pods  pods
 
+	// desk is nil where nothing is injected.
+	desk *faults.Desk
 	// source is nil where no controller gives nodes their blocks, cloud where nodes are no instances of EC2.
 	source   *blockSource
 	cloud    *cloud.Cloud
@@ -75,6 +78,9 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	w.services.init()
 	cfg, err := configure(s)
 	if err != nil {
+		return nil, err
+	}
+	if err := w.openDesk(s); err != nil {
 		return nil, err
 	}
 	w.desired.Store(&desired{s, cfg})

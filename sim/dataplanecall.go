@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"go.fd.io/govpp/api"
+
 	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -34,7 +36,7 @@ func (p *process) callDataplane(c vppwire.Call) {
 		w.eng.After(time.Duration(p.spent)*callTime, &p.call)
 		return
 	}
-	v := w.judge(fault.Op{Node: p.m.name, Kind: fault.KindDataplane, Name: c.Name(), Key: keyFor(w, c)})
+	v := w.judge(fault.Call(p.m.name, c, w.faults.Keyed()))
 	switch v.Action {
 	case fault.Pass:
 		w.eng.After(callTime, &p.call)
@@ -46,20 +48,12 @@ func (p *process) callDataplane(c vppwire.Call) {
 	case fault.Vanish:
 		w.eng.After(w.callTimeout, &lateResult{p: p, seq: p.call.seq, result: c.Unanswered(), what: "request lost"})
 	case fault.Refuse:
-		w.eng.After(callTime, &lateResult{p: p, seq: p.call.seq, result: c.Refused(refusal(v.Code)), what: "refused"})
+		w.eng.After(callTime, &lateResult{p: p, seq: p.call.seq, result: c.Refused(api.RetvalToVPPApiError(v.Retval())), what: "refused"})
 	case fault.Mute, fault.CrashAfter, fault.Delay:
 		w.eng.After(callTime, &troubledCall{dataplaneCall: p.call, verdict: v})
 	default:
 		panic("sim: a call cannot be " + v.String())
 	}
-}
-
-// keyFor is the key of a call's object as text, where some injector may ask for it.
-func keyFor(w *World, c vppwire.Call) string {
-	if !w.keyed {
-		return ""
-	}
-	return c.Key().String()
 }
 
 // AppendText implements engine.Event.

@@ -22,11 +22,7 @@ func (p *process) persist(e agent.Persist) {
 	}
 	var verdict fault.Verdict
 	if w.faulty() {
-		name := "Persist"
-		if e.Replace {
-			name = "Replace"
-		}
-		verdict = w.judge(fault.Op{Node: m.name, Kind: fault.KindPersist, Name: name})
+		verdict = w.judge(fault.Persist(m.name, e))
 	}
 	payload := make([]byte, 0, 96*len(e.Records))
 	for i := range e.Records {

@@ -102,7 +102,7 @@ func (x *plugin) Fire() {
 	if prep, ok := w.system.(controllers.Preparer); ok && x.command == "Add" && !x.prepared {
 		x.prepared = true
 		x.m.fact(fact.Fact{What: fact.Asked{Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Command: fact.AskedAddress, Netns: x.netns, Addr: netip.Addr{}, Wanted: nil}})
-		if w.faulty() && w.judge(fault.Op{Node: x.m.name, Kind: fault.KindCNI, Name: fact.AskedAddress, Key: x.owner.ContainerID}).Action == fault.Vanish {
+		if w.faulty() && w.judge(fault.CNI(x.m.name, fact.AskedAddress, x.owner.ContainerID)).Action == fault.Vanish {
 			// The plugin is killed before it can print its result.
 			prep.Prepare(x.m.name, x.attempt(), func() {})
 			x.end(killed)
@@ -123,7 +123,7 @@ func (x *plugin) Fire() {
 	ev := x.event(x.number)
 	add, _ := ev.(agent.PodAdd)
 	x.m.fact(fact.Fact{What: fact.Asked{Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Command: x.command, Netns: x.netns, Addr: add.External, Wanted: add.Wanted}})
-	if w.faulty() && w.judge(fault.Op{Node: x.m.name, Kind: fault.KindCNI, Name: x.command, Key: x.owner.ContainerID}).Action == fault.Vanish {
+	if w.faulty() && w.judge(fault.CNI(x.m.name, x.command, x.owner.ContainerID)).Action == fault.Vanish {
 		// The plugin is killed right after it asked: the kubelet sees a failure, the agent an empty socket.
 		p.step(ev)
 		x.withdraw()

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -150,7 +151,7 @@ func (p *process) perform(e agent.Effect) bool {
 	w := p.m.w
 	after := false
 	if w.faulty() {
-		switch v := w.judge(fault.Op{Node: p.m.name, Kind: fault.KindEffect, Name: effectName(e)}); v.Action {
+		switch v := w.judge(fault.Effect(p.m.name, e)); v.Action {
 		case fault.CrashBefore:
 			p.m.crashAgent()
 			return false
@@ -177,7 +178,7 @@ func (p *process) perform(e agent.Effect) bool {
 		p.feed.Nodes.Relist()
 	case agent.NodeAddress:
 	default:
-		panic("sim: unknown effect " + effectName(e))
+		panic(fmt.Sprintf("sim: unknown effect %T", e))
 	}
 	if after {
 		p.m.crashAgent()
@@ -209,31 +210,6 @@ func (p *process) hook(h agent.Hook) {
 const hookFailSteps = 100
 
 var errHook = errors.New("the hook has failed")
-
-// effectName is an effect's name for faults.
-func effectName(e agent.Effect) string {
-	switch e.(type) {
-	case agent.CallDataplane:
-		return "CallDataplane"
-	case agent.Persist:
-		return "Persist"
-	case agent.StoreRequest:
-		return "StoreRequest"
-	case agent.Answer:
-		return "Answer"
-	case agent.WakeAt:
-		return "WakeAt"
-	case agent.Hook:
-		return "Hook"
-	case agent.Log:
-		return "Log"
-	case agent.ListNodes:
-		return "ListNodes"
-	case agent.NodeAddress:
-		return "NodeAddress"
-	}
-	return "Effect"
-}
 
 // woken is the event of a WakeAt.
 type woken struct {

@@ -35,7 +35,7 @@ func (w *World) Heal(context.Context) (err error) {
 	}
 	defer w.outlive(&err)
 	w.trail("heal")
-	w.faults, w.keyed = nil, false
+	w.faults.Clear()
 	return w.play.Heal()
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
@@ -14,7 +13,6 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/breakage"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
-	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/sim/internal/cluster"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -247,18 +245,7 @@ func (st stage) watchFault(node string, change func(*cluster.StreamFaults)) {
 
 // Inject implements timeline.ControlPlane.
 func (st stage) Inject(text, node string) (end func(), err error) {
-	i, err := fault.Parse(text, st.faultEnv())
-	if err != nil {
-		return nil, fmt.Errorf("inject %s: %w", text, err)
-	}
-	if node != "" {
-		i = fault.Node(node, i)
-	}
-	st.injectedID++
-	added := &injected{Injector: i, id: st.injectedID}
-	st.faults = append(st.faults, added)
-	st.keyed = st.keyed || strings.Contains(text, "(Key ")
-	return func() { st.lift(added.id) }, nil
+	return st.faults.Inject(text, node)
 }
 
 // mendingFor is the longest time that a call is made behind an answer that names its fix.

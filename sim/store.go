@@ -12,9 +12,6 @@ import (
 // storeTimeout is how long an agent's driver waits for the store, as the client of sim/internal/cluster does.
 const storeTimeout = 5 * time.Second
 
-var storeNames = [...]string{agent.StoreList: "list", agent.StoreCreate: "create", agent.StoreUpdate: "update",
-	agent.StoreDelete: "delete", agent.StoreWatch: "watch"}
-
 // store sends one request of the agent to the store.
 func (p *process) store(r agent.StoreRequest) {
 	w := p.m.w
@@ -29,7 +26,7 @@ func (p *process) store(r agent.StoreRequest) {
 		p.client.Do(r)
 		return
 	}
-	v := w.judge(fault.Op{Node: p.m.name, Kind: fault.KindStore, Name: storeNames[r.Op], Key: r.Key})
+	v := w.judge(fault.Store(p.m.name, r))
 	unavailable := agent.StoreReply{ID: r.ID, Err: agent.StoreUnavailable}
 	switch v.Action {
 	case fault.Pass:
@@ -106,7 +103,7 @@ func (p *process) fromStore(ev agent.Event) {
 	switch c := ev.(type) {
 	case agent.StoreChanged:
 		if p.m.w.faulty() {
-			verdict = p.m.w.judge(fault.Op{Node: p.m.name, Kind: fault.KindStoreWatch, Name: "StoreChanged"})
+			verdict = p.m.w.judge(fault.StoreChange(p.m.name))
 		}
 		switch verdict.Action {
 		case fault.Vanish, fault.Refuse:
@@ -161,7 +158,7 @@ func (p *process) fromAPI(ev agent.Event) {
 	}
 	var verdict fault.Verdict
 	if p.m.w.faulty() {
-		verdict = p.m.w.judge(fault.Op{Node: p.m.name, Kind: fault.KindAPIWatch, Name: "change"})
+		verdict = p.m.w.judge(fault.APIChange(p.m.name))
 	}
 	tell := func(late time.Duration) {
 		if l, ok := ev.(agent.NodesListed); ok {

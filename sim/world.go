@@ -55,10 +55,7 @@ type World struct {
 	// play interprets the timeline.
 	play *timeline.Player
 
-	faults     []fault.Injector
-	injectedID int
-	// keyed: some injector looks at keys, which cost text to make.
-	keyed bool
+	faults *fault.Set
 
 	listeners []func(fact.Fact) error
 	// counts are the requests to others so far, counted those reported as facts.
@@ -161,11 +158,8 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 	if w.agentConfig, err = agentconfig.Of(s.Config); err != nil {
 		return nil, err
 	}
-	if w.faults, err = injectors(&s.Faults, w.faultEnv()); err != nil {
+	if w.faults, err = fault.NewSet(&s.Faults, w.faultEnv()); err != nil {
 		return nil, err
-	}
-	for _, text := range s.Faults.Inject {
-		w.keyed = w.keyed || strings.Contains(text, "(Key ")
 	}
 	pools, err := agentconfig.Pools(s.Config.IPAM)
 	if err != nil {

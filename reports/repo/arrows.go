@@ -112,6 +112,8 @@ var arrows = []arrow{
 		"the simulator may not reach into a lab, the real host or the reports: a run is the same without them"},
 	{"lab/internal/cloud", []string{"sim/ec2", "sim/ec2/endpoint", "ipam/datastore", "ipam/space", "scenarios", "scenarios/blockranges", "scenarios/result"},
 		"AWS itself is in no lab: its double answers nodes by AWS' protocol, and says what it has assigned"},
+	{"lab/internal/faults", []string{"sim/fault", "scenarios", "scenarios/choice", "vppwire", "vppwire/agent", "vppwire/host", "vppwire/host/journal"},
+		"which operation a fault strikes is decided by the same injectors in every world; what comes of it is the lab's"},
 	{"lab/internal/kindcluster", []string{"lab", "lab/internal/spawn", "lab/vppproc", "fixtures/kubernetes", "vppwire"},
 		"a cluster runs what anybody applies to one, and nothing that only labs know"},
 	{"lab/...", []string{"lab/...", "ipam/...", "vppwire/...", "scenarios/..."},

@@ -55,6 +55,9 @@ const (
 	BranchInterfaces
 	RetiredRanges
 	PodAnnotations
+	ControllerCalls
+	PlantedFaults
+	PodHooks
 )
 
 // needs is the one table of reasons for which an action or a setting is refused.
@@ -100,6 +103,9 @@ var needs = [...]string{
 	PodAnnotations:    "nothing tells agents here which pool a pod's annotations ask for",
 	BranchInterfaces:  "no controller attaches trunk interfaces here",
 	CutLinks:          "links between nodes are not cut here",
+	ControllerCalls:   "nothing stands between controllers or daemons and what they ask",
+	PlantedFaults:     "faults of other projects are planted into the simulator's agents alone",
+	PodHooks:          "no program here embeds the agent and registers hooks",
 }
 
 // String is the reason, for people.
@@ -177,14 +183,15 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"faults.compactStore", AgentCalls, f.CompactStore > 0}, {"faults.storeUnavailable", AgentCalls, f.StoreUnavailable > 0},
 		{"faults.dropStoreReply", AgentCalls, f.DropStoreReply > 0}, {"faults.delayStoreReply", AgentCalls, f.DelayStoreReply.P > 0},
 		{"faults.loseWatch", WatchDelivery, f.LoseWatch > 0}, {"faults.duplicateWatch", WatchDelivery, f.DuplicateWatch > 0},
-		{"faults.withdrawCNI", AgentCalls, f.WithdrawCNI > 0}, {"faults.inject", AgentCalls, len(f.Inject) > 0},
-		{"faults.asItWas", AgentCalls, f.AsItWas != ""},
+		{"faults.withdrawCNI", AgentCalls, f.WithdrawCNI > 0}, {"faults.inject", AgentCalls, injects(&f, AgentCalls)},
+		{"faults.inject", WatchDelivery, injects(&f, WatchDelivery)}, {"faults.inject", ControllerCalls, injects(&f, ControllerCalls)},
+		{"faults.asItWas", PlantedFaults, f.AsItWas != ""},
 		{"ipam.system=" + string(s.Config.IPAM.System), CIDRControllers, !s.Config.IPAM.Traits().ByID},
 		{"ipam.system=" + string(s.Config.IPAM.System), NodeDaemons, s.Config.IPAM.Traits().Daemons},
 		{"ipam.nodeipam.allocator=" + string(s.Config.IPAM.NodeIPAM.Allocator), CloudRanges, s.Config.IPAM.NodeIPAM.Allocator.InCloud()},
 		{"ipam.datastore.trunkENI", BranchInterfaces, s.Config.IPAM.System == scenarios.Datastore && s.Config.IPAM.Datastore.TrunkENI},
 		{"ipam.cilium.pools", PodAnnotations, s.Config.IPAM.System == scenarios.Cilium && len(s.Config.IPAM.Cilium.Pools) > 0},
-		{"agent.hookTime", AgentCalls, s.Config.Agent.HookTime > 0},
+		{"agent.hookTime", PodHooks, s.Config.Agent.HookTime > 0},
 		{"wiring.services=vpp", ServiceFeed, s.Config.Wiring.Services == scenarios.ServedByVPP},
 		{"wiring.policies=vpp", PolicyFeed, s.Config.Wiring.Policies == scenarios.EnforcedByVPP},
 		{"topology.clockSpread", OwnClocks, s.Topology.ClockSpread > 0}, {"topology.clockDrift", OwnClocks, s.Topology.ClockDrift > 0},

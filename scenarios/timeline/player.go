@@ -145,7 +145,7 @@ var actions = []action{
 	onWhere((*Player).partition, partitionNeed, always[scenarios.Partition](CutLinks)),
 	onWhere((*Player).slowLink, slowLinkNeed),
 
-	on((*Player).inject, AgentCalls),
+	onWhere((*Player).inject, strikes(AgentCalls), strikes(WatchDelivery), strikes(ControllerCalls)),
 }
 
 // on is an action that always needs the same; the first need that a world lacks is the reason of its refusal.

@@ -90,6 +90,42 @@ func TestStories(t *testing.T) {
 	}
 }
 
+// Goal: an injected fault needs what it can strike, by the kinds of its text, in a timeline as in the fault section. Method: a table.
+func TestFaultNeeds(t *testing.T) {
+	all := []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timeline.ControllerCalls}
+	for text, want := range map[string][]timeline.Need{
+		"(Nth 1 (Request tap_create_v3 Mute))":                  {timeline.AgentCalls},
+		"(Kind effect (Request CallDataplane CrashBefore))":     {timeline.AgentCalls},
+		"(Key pod/default/web-0 (Kind persist (Refuse 0)))":     {timeline.AgentCalls},
+		"(Kind store-watch (Jitter 1ms 3s))":                    {timeline.WatchDelivery},
+		"(Node node-1 (Kind api-watch Vanish))":                 {timeline.WatchDelivery},
+		"(Kind control-watch Vanish)":                           {timeline.ControllerCalls},
+		"(First 3 (Request node-patch (Delay 55s)))":            {timeline.ControllerCalls},
+		"(Nth 2 (Kind control (Request delete-eni Mute)))":      {timeline.ControllerCalls},
+		`(Any (Kind cni Vanish) (Request "block-assign" Mute))`: {timeline.AgentCalls, timeline.ControllerCalls},
+		"Mute":               all,
+		"(Prob 0.1 Vanish)":  all,
+		"(Node node-1 Mute)": all,
+	} {
+		s, err := scenarios.Parse("fault.yaml", []byte("# One fault.\nname: fault\ntopology: {nodes: 1}\nfaults: {inject: ['"+text+"']}\ntimeline: [{at: 1s, do: inject, fault: '"+text+"'}]\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var settings, actions []timeline.Need
+		for _, need := range all {
+			if len(timeline.RefusedSettings(s, []timeline.Need{need})) > 0 {
+				settings = append(settings, need)
+			}
+			if len(timeline.RefusedActions(s, []timeline.Need{need})) > 0 {
+				actions = append(actions, need)
+			}
+		}
+		if !slices.Equal(settings, want) || !slices.Equal(actions, want) {
+			t.Errorf("%s needs %v and %v, want %v", text, settings, actions, want)
+		}
+	}
+}
+
 // Goal: a need that a world lacks refuses every action and setting that has it, by name and with the one table's reason, before a
 // run and in it; a world that lacks nothing refuses nothing. Method: every need in turn against a table.
 func TestRefusals(t *testing.T) {

@@ -43,6 +43,16 @@ type NodesListed struct {
 	Asked time.Time
 }
 
+// Between is a hand between an agent and what its driver performs for it. A driver without one performs everything.
+type Between interface {
+	// Effect starts an effect by calling start, or never does. It runs on the driver's goroutine, and the agent hears of nothing
+	// meanwhile.
+	Effect(e agent.Effect, start func())
+	// Call performs a call by calling do, any number of times. What it returns is what the agent hears. It ends with ctx: at the
+	// call's deadline, or when VPP's connection is gone.
+	Call(ctx context.Context, c vppwire.Call, do func() vppwire.Result) vppwire.Result
+}
+
 // HostAddresses knows the addresses of the host's own links: vppwire/host/linux.
 type HostAddresses interface {
 	// HostAddrs lists them now, in order.
@@ -74,6 +84,8 @@ type Config struct {
 	// Stepped, where set, sees each step that the agent has made, at its time, before what it asks for is performed. It
 	// runs on the driver's goroutine, must not block and must not call the Driver.
 	Stepped func(now time.Time, a *agent.Agent, effects []agent.Effect)
+	// Between, where set, stands between the driver and what it performs: rehearsals make it go wrong there.
+	Between Between
 	// CallTimeout is how long a call may go unanswered; 0 is 10 s. DumpTimeout is the same for a dump; 0 is 60 s.
 	CallTimeout, DumpTimeout time.Duration
 	// VPPPatience is how long VPP may be away at the start before Run gives up; 0: for ever.
@@ -253,6 +265,10 @@ func (d *Driver) step(ev agent.Event) {
 		d.cfg.Stepped(now, d.agent, effects)
 	}
 	for _, e := range effects {
+		if d.cfg.Between != nil {
+			d.cfg.Between.Effect(e, func() { d.perform(now, e) })
+			continue
+		}
 		d.perform(now, e)
 	}
 }

@@ -110,7 +110,11 @@ func (d *Driver) call(c plannedCall) vppwire.Result {
 	defer c.conn.calling.Store(false)
 	ctx, cancel := context.WithTimeout(c.conn.ctx, limit)
 	defer cancel()
-	return c.call.Do(ctx, vppwire.Dataplane{VPP: c.conn, Linux: d.cfg.Linux})
+	do := func() vppwire.Result { return c.call.Do(ctx, vppwire.Dataplane{VPP: c.conn, Linux: d.cfg.Linux}) }
+	if d.cfg.Between != nil {
+		return d.cfg.Between.Call(ctx, c.call, do)
+	}
+	return do()
 }
 
 // called tells the agent what came of a call. One without an answer costs the connection: a late answer must not be

@@ -14,6 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/lab/internal/faults"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
@@ -42,6 +43,8 @@ type Config struct {
 	Address string
 	// CallTimeout is how long VPP may leave a write unanswered.
 	CallTimeout time.Duration
+	// Faults, where set, is where the agent learns what befalls its operations.
+	Faults *faults.PortConfig
 	// Paths of what the agent listens on, dials and keeps. Removals, where set, is appended to: see Removed.
 	VPP, Store, Cluster, CNI, Watch, Journal, Removals string
 }
@@ -88,11 +91,18 @@ func run(ctx context.Context, c Config, kernel vppwire.Linux, addresses host.Hos
 	if err != nil {
 		return err
 	}
-	j, records, err := journal.Open(c.Journal)
+	closed := func(f func() error) { err = errors.Join(err, f()) }
+	var port *faults.Port
+	if c.Faults != nil {
+		if port, err = faults.Dial(*c.Faults); err != nil {
+			return err
+		}
+		defer closed(port.Close)
+	}
+	j, records, err := openJournal(c.Journal, port)
 	if err != nil {
 		return err
 	}
-	closed := func(f func() error) { err = errors.Join(err, f()) }
 	defer closed(j.Close)
 	store, err := etcd.Connect(etcd.Config{Endpoints: []string{"unix://" + c.Store}, Log: log})
 	if err != nil {
@@ -110,7 +120,7 @@ func run(ctx context.Context, c Config, kernel vppwire.Linux, addresses host.Hos
 	}
 	p := &process{changes: newChanges(newLeftovers(&c.Agent, host.Socket(c.VPP), kernel), gone)}
 	defer p.changes.close()
-	p.cluster = newHeardCluster(api.Cluster(c.Agent.NodeName))
+	p.cluster = newHeardCluster(port.Cluster(api.Cluster(c.Agent.NodeName)))
 	told, stepped := host.Cluster(p.cluster), p.changes.stepped
 	if c.EC2 != nil {
 		if p.ipamd, err = c.EC2.requester(ctx, c.Agent.NodeName, alloc.(*datastore.Node), log); err != nil {
@@ -132,16 +142,30 @@ func run(ctx context.Context, c Config, kernel vppwire.Linux, addresses host.Hos
 			p.pools.Stepped(now, a, effects)
 		}
 	}
-	p.driver, err = host.New(host.Config{
+	cfg := host.Config{
 		Agent: c.Agent, Allocator: alloc, Journal: countedJournal{j, &p.counts}, Records: records, Boot: c.Boot,
 		Linux: countedLinux{kernel, &p.counts, gone}, VPP: countedVPP{host.Socket(c.VPP), &p.counts, &p.vppUp, gone},
-		Store: heardStore{store.Store(), &p.store, &p.counts}, Cluster: told, HostAddresses: addresses,
+		Store: heardStore{port.Store(store.Store()), &p.store, &p.counts}, Cluster: told, HostAddresses: addresses,
 		CallTimeout: c.CallTimeout, Stepped: stepped, Log: log,
-	})
-	if err != nil {
+	}
+	if port != nil {
+		cfg.Between = port
+	}
+	if p.driver, err = host.New(cfg); err != nil {
 		return err
 	}
 	return p.serve(ctx, c, log)
+}
+
+// openJournal opens the journal, whose disk is a port's where there is one.
+func openJournal(path string, port *faults.Port) (j interface {
+	host.Journal
+	Close() error
+}, records []agent.Record, err error) {
+	if port != nil {
+		return port.OpenJournal(path)
+	}
+	return journal.Open(path)
 }
 
 // serve runs the driver, and opens its sockets when the journal has been read.
