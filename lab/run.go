@@ -39,6 +39,9 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (result.Result, 
 	if _, note := Adapted(s); note != "" {
 		res.Timeline = append([]result.Mark{{Kind: "note", Text: note}}, res.Timeline...)
 	}
+	if n := w.knocks.leftOut; n > 0 {
+		res.Timeline = append(res.Timeline, result.Mark{Kind: "note", Text: fmt.Sprintf("a check of network policies tried at most %d real connections and left %d out", knocksMost, n)})
+	}
 	if res.Verdict != result.Pass && len(res.Unsupported) == 0 && ctx.Err() == nil {
 		w.failed(ctx, &res)
 	}

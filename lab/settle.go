@@ -22,7 +22,7 @@ func (w *World) Settle(ctx context.Context, limit time.Duration) error {
 		return w.unlessStarved(err)
 	}
 	w.tellRemovals()
-	return errors.Join(w.unlessStarved(errors.Join(w.checkTraffic(ctx), w.checkServices(ctx))), w.Deliver())
+	return errors.Join(w.unlessStarved(errors.Join(w.checkTraffic(ctx), w.checkServices(ctx), w.checkPolicies(ctx))), w.Deliver())
 }
 
 // quiet says why the lab is not quiet, or "". It asks every agent.
@@ -40,10 +40,13 @@ func (w *World) quiet(ctx context.Context) string {
 	if !w.servicesTold() {
 		return "the API server has not heard of every endpoint"
 	}
+	if !w.policiesTold() {
+		return "the API server has not heard of every policy and of what it selects"
+	}
 	if why := w.source.pending(); why != "" {
 		return why
 	}
-	heard := append(w.control.heard(), w.services.heard()...)
+	heard := slices.Concat(w.control.heard(), w.services.heard(), w.policies.heard())
 	slices.Sort(heard)
 	why := make([]string, len(nodes))
 	var wg sync.WaitGroup

@@ -78,6 +78,7 @@ func (w *World) look(ctx context.Context, deep bool) (fact.Snapshot, error) {
 	}
 	slices.SortFunc(s.Nodes, func(a, b fact.NodeState) int { return strings.Compare(a.Name, b.Name) })
 	s.Services = w.services.states(s.Nodes)
+	s.Policies = w.policyState()
 	return s, err
 }
 

@@ -21,7 +21,7 @@ var _ timeline.World = stage{}
 // lacks is what no lab has: a hand in what controllers ask, in what a disk forgets, and in single directions of the fabric.
 var lacks = []timeline.Need{timeline.ControllerCalls, timeline.PlantedFaults, timeline.PodHooks, timeline.UnsyncedWrites, timeline.OneWayFabric,
 	timeline.SlowFabric, timeline.ServerLink, timeline.CloudRanges, timeline.OtherVersions, timeline.ForgetfulRuntimes, timeline.OwnClocks,
-	timeline.PausedControllers, timeline.PluginPrograms, timeline.NodeFinalizers, timeline.BranchInterfaces, timeline.PolicyFeed}
+	timeline.PausedControllers, timeline.PluginPrograms, timeline.NodeFinalizers, timeline.BranchInterfaces}
 
 // lacksOf is what a lab for a scenario lacks. The daemons that it has on its nodes are ipamds, and those that ask in PoolNodes.
 func lacksOf(s *scenarios.Scenario) []timeline.Need {

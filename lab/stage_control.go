@@ -97,6 +97,7 @@ func (st stage) Ask(ctx context.Context, name string, r timeline.Request, done f
 // Break implements timeline.Pods.
 func (st stage) Break(ctx context.Context, name string, s fact.PodState, what scenarios.Breakage) error {
 	n := st.node(name)
+	st.knocks.letGo()
 	state, err := n.look(ctx, true)
 	if err != nil {
 		return err

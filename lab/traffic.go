@@ -100,6 +100,7 @@ func (w *World) Probe(ctx context.Context, want Wanted) Traffic {
 	if want.Hosts {
 		pairs = append(pairs, w.hostPairs()...)
 	}
+	pairs = w.allowedPairs(pairs)
 	out := Traffic{Places: len(places), Pairs: len(pairs)}
 	var times []time.Duration
 	mtu := int(w.scenario().Config.Wiring.MTU)
@@ -130,7 +131,7 @@ func (w *World) Probe(ctx context.Context, want Wanted) Traffic {
 		slices.Sort(times)
 		out.Median, out.Slowest = times[len(times)/2], times[len(times)-1]
 	}
-	for _, p := range probe.AllPairs(places, max(0, want.Deep)) {
+	for _, p := range w.allowedPairs(probe.AllPairs(places, max(0, want.Deep))) {
 		if want.Deep == 0 {
 			break
 		}

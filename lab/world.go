@@ -24,7 +24,6 @@ import (
 type World struct {
 	Drive
 	timeline.NoPlugins
-	timeline.NoPolicies
 	o      Options
 	state  StateDir
 	fabric Fabric
@@ -51,6 +50,8 @@ type World struct {
 	cloud    *cloud.Cloud
 	external external
 	services services
+	policies policies
+	knocks   knocks
 	held     HeldIDs
 	cuts     [][2]string
 }
@@ -76,6 +77,7 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	w.Begin(stage{w}, s, o.RunOptions, w.Now)
 	w.pods.init()
 	w.services.init()
+	w.policies.init()
 	cfg, err := configure(s)
 	if err != nil {
 		return nil, err
@@ -190,13 +192,14 @@ func Evidence() []fact.Evidence {
 		fact.PodLives, fact.Refusals, fact.NodeIDs, fact.Management, fact.Blocks, fact.Rests, fact.ReachedSettings, fact.LongQuiet,
 		fact.Changes, fact.ClosedRanges, fact.Disturbances, fact.CleanStops, fact.VPPLives, fact.Checks, fact.FullNodes, fact.Leftovers,
 		fact.HeldIDs, fact.ProgramLives, fact.RequestCounts,
-		fact.Records, fact.IDRests, fact.NodeAddresses, fact.NodeLeases, fact.OtherNICs, fact.Removals, fact.Services, fact.VPPTables, fact.LinuxTables}
+		fact.Records, fact.IDRests, fact.NodeAddresses, fact.NodeLeases, fact.OtherNICs, fact.Removals, fact.Services, fact.Policies, fact.VPPTables, fact.LinuxTables}
 }
 
 // pump is Drive's Pump: what was planned happens, facts reach the laws.
 func (w *World) pump(_ context.Context, until time.Duration) error {
 	w.Agenda.CarryOut(until)
 	w.publishServices(time.Now())
+	w.publishPolicies(time.Now())
 	return w.Deliver()
 }
 
@@ -232,6 +235,7 @@ func (w *World) Close() error {
 	if !w.End() {
 		return nil
 	}
+	w.knocks.letGo()
 	errs := []error{w.source.close()}
 	for _, n := range w.inOrder() {
 		n.kubelet.Stop()

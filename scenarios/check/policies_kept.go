@@ -1,12 +1,9 @@
 package check
 
 import (
-	"net/netip"
-	"slices"
-	"strings"
-
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/permitted"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
@@ -31,18 +28,10 @@ func policiesKept() fact.Law {
 // exchangesMost bounds how many connections are tried for one snapshot; of more, some clients are left out.
 const exchangesMost = 50_000
 
-// knock is a port that is tried.
-type knock struct {
-	proto scenarios.Protocol
-	port  uint16
-}
-
 // resident is a pod with an address.
 type resident struct {
-	node   string
-	netns  string
-	addr   netip.Addr
-	labels []scenarios.Label
+	permitted.Pod
+	node, netns string
 }
 
 func checkPoliciesKept(s fact.Snapshot) (occasions int64, err error) {
@@ -59,22 +48,22 @@ func checkPoliciesKept(s fact.Snapshot) (occasions int64, err error) {
 		}
 		for _, x := range n.Pods {
 			if labels, known := p.Labels[x.Pod]; known && x.Addr.IsValid() {
-				pods = append(pods, resident{n.Name, x.Netns, x.Addr, labels})
+				pods = append(pods, resident{permitted.Pod{Addr: x.Addr, Labels: labels}, n.Name, x.Netns})
 			}
 		}
 	}
-	ports := knocks(p.Policies)
+	ports := permitted.Ports(p.Policies)
 	stride := 1 + len(pods)*len(pods)*len(ports)/exchangesMost
 	for i := 0; i < len(pods); i += stride {
 		from := &pods[i]
 		for k := range pods {
 			to := &pods[k]
-			if from.addr == to.addr || from.addr.Is4() != to.addr.Is4() {
+			if from.Addr == to.Addr || from.Addr.Is4() != to.Addr.Is4() {
 				continue
 			}
 			for _, x := range ports {
 				occasions++
-				if err := kept(&s, w, walk.FromPod(from.node, from.netns), from, to, x, allowed(p, from, to, x)); err != nil {
+				if err := kept(&s, w, walk.FromPod(from.node, from.netns), from, to, x, permitted.Allowed(p, &from.Pod, &to.Pod, x)); err != nil {
 					return occasions, err
 				}
 			}
@@ -89,31 +78,15 @@ func checkPoliciesKept(s fact.Snapshot) (occasions int64, err error) {
 	return occasions, nil
 }
 
-// knocks are the ports that policies name, those beside them, and one of each protocol.
-func knocks(list []scenarios.Policy) []knock {
-	out := []knock{{scenarios.TCP, 8080}, {scenarios.UDP, 8080}}
-	for i := range list {
-		for _, x := range list[i].Ports {
-			proto, first, last, _ := x.Read()
-			for _, port := range [...]uint16{first - 1, first, last, last + 1} {
-				if k := (knock{proto, port}); port != 0 && !slices.Contains(out, k) {
-					out = append(out, k)
-				}
-			}
-		}
-	}
-	return out
-}
-
-func kept(s *fact.Snapshot, w *walk.Walker, at walk.Point, from, to *resident, k knock, may bool) error {
-	p := walk.Packet{Dst: to.addr, Proto: protoTCP, SrcPort: clientPort, DstPort: k.port}
-	if k.proto == scenarios.UDP {
+func kept(s *fact.Snapshot, w *walk.Walker, at walk.Point, from, to *resident, k permitted.Port, may bool) error {
+	p := walk.Packet{Dst: to.Addr, Proto: protoTCP, SrcPort: clientPort, DstPort: k.Number}
+	if k.Proto == scenarios.UDP {
 		p.Proto = protoUDP
 	}
 	draw := func(int) int { return 0 }
 	x := w.Exchange(at, p, draw)
 	say := func(what string) error {
-		b := broken(policiesKeptName, s.At, to.node, "%s to %s port %d of %s, from %s: %s", k.proto, to.netns, k.port, to.addr, at, what)
+		b := broken(policiesKeptName, s.At, to.node, "%s to %s port %d of %s, from %s: %s", k.Proto, to.netns, k.Number, to.Addr, at, what)
 		b.After = w.ExchangeWay(at, p, draw)
 		return b
 	}
@@ -127,59 +100,4 @@ func kept(s *fact.Snapshot, w *walk.Walker, at walk.Point, from, to *resident, k
 		return say("network policies allow it, and an ACL drops its answer (" + x.Back.Why + ")")
 	}
 	return nil
-}
-
-// allowed is what policies say of a new connection, read as Kubernetes' documentation puts it.
-func allowed(s *scenarios.PolicyState, from, to *resident, k knock) bool {
-	return one(s, scenarios.Egress, from, to, k) && one(s, scenarios.Ingress, to, from, k)
-}
-
-// one is allowed at one end: pod is there, peer at the other one.
-func one(s *scenarios.PolicyState, d scenarios.Direction, pod, peer *resident, k knock) bool {
-	selected := false
-	for i := range s.Policies {
-		p := &s.Policies[i]
-		if !p.Is(d) || slices.ContainsFunc(p.Pods, func(l scenarios.Label) bool { return !labelled(pod, l) }) {
-			continue
-		}
-		selected = true
-		if slices.ContainsFunc(p.Peers, func(x scenarios.PolicyPeer) bool { return is(s, x, peer) }) && opens(p, k) {
-			return true
-		}
-	}
-	return !selected
-}
-
-// labelled reports whether a pod has a label: the last of its labels under a key counts.
-func labelled(pod *resident, l scenarios.Label) bool {
-	key, _, _ := strings.Cut(string(l), "=")
-	has := false
-	for _, x := range pod.labels {
-		if k, _, _ := strings.Cut(string(x), "="); k == key {
-			has = x == l
-		}
-	}
-	return has
-}
-
-// is reports whether a peer of a policy is a pod.
-func is(s *scenarios.PolicyState, x scenarios.PolicyPeer, pod *resident) bool {
-	r, _ := x.Read()
-	switch {
-	case r.All:
-		return true
-	case r.Namespace != "":
-		return labelled(&resident{labels: s.Namespace}, r.Namespace)
-	case r.Pods != "":
-		return labelled(pod, r.Pods)
-	}
-	return r.Block.Contains(pod.addr) && !slices.ContainsFunc(r.Except, func(e netip.Prefix) bool { return e.Contains(pod.addr) })
-}
-
-// opens reports whether a policy names a port, or none.
-func opens(p *scenarios.Policy, k knock) bool {
-	return len(p.Ports) == 0 || slices.ContainsFunc(p.Ports, func(x scenarios.PolicyPort) bool {
-		proto, first, last, _ := x.Read()
-		return proto == k.proto && first <= k.port && k.port <= last
-	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
+	"github.com/vppdrill/vppdrill/vppwire/policy"
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
@@ -177,6 +178,7 @@ type heardCluster struct {
 	nodes            map[string]string
 	pools            string
 	services, slices told
+	selected         Selectables
 }
 
 // told are the lines of one kind of object, by name.
@@ -220,6 +222,16 @@ func (c *heardCluster) Watch(ctx context.Context, tell func(agent.Event)) {
 			delete(c.slices, e.Name)
 		case agent.EndpointsListed:
 			c.slices.listed(e.Names)
+		case agent.PolicySeen:
+			c.selected.Seen(policy.Policies, e.Policy.Name, e.Policy)
+		case agent.PeerSeen:
+			c.selected.Seen(policy.Pods, e.Pod.Name, e.Pod)
+		case agent.NamespaceSeen:
+			c.selected.Seen(policy.Namespaces, policy.Name{Name: e.Namespace.Name}, e.Namespace)
+		case agent.SelectableGone:
+			c.selected.Gone(e.Kind, e.Name)
+		case agent.SelectablesListed:
+			c.selected.Listed(e.Kind, e.Names)
 		}
 		c.mu.Unlock()
 		tell(ev)
@@ -233,6 +245,7 @@ func (c *heardCluster) heard() []string {
 	out := slices.Collect(maps.Values(c.nodes))
 	out = slices.AppendSeq(out, maps.Values(c.services))
 	out = slices.AppendSeq(out, maps.Values(c.slices))
+	out = append(out, c.selected.Lines()...)
 	if c.pools != "" {
 		out = append(out, c.pools)
 	}
