@@ -152,10 +152,12 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// Goal: the pages of commands and of agents' settings say what the program says. Method: both are made anew from its help and its list, and
-// compared; `make golden` rewrites them.
+// Goal: the pages of commands, of agents' settings and of the reference say what the program says. Method: each is made anew from its help and
+// its lists, and compared; `make golden` rewrites them.
 func TestGeneratedPages(t *testing.T) {
-	for page, text := range map[string]string{"docs/commands.md": commandsPage(t), "docs/agent-settings.md": settingsPage(t)} {
+	pages := referencePages(t)
+	pages["docs/commands.md"], pages["docs/agent-settings.md"] = commandsPage(t), settingsPage(t)
+	for page, text := range pages {
 		old, err := os.ReadFile(page)
 		if *rewrite {
 			err = os.WriteFile(page, []byte(text), 0o644)

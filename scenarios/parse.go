@@ -61,8 +61,9 @@ func openingComment(source string) (goal string, notes []string) {
 		if text = strings.TrimSpace(text); text == "" {
 			flush()
 		}
-		words = append(words, strings.Fields(text)...)
-		source = rest
+		if source = rest; !strings.HasPrefix(text, schemaLine) {
+			words = append(words, strings.Fields(text)...)
+		}
 	}
 	flush()
 	if len(paragraphs) == 0 {

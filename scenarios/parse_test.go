@@ -75,3 +75,11 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Goal: the line that names the schema to editors is no part of what a scenario is for. Method: a file that opens with it.
+func TestSchemaCommentIsNoGoal(t *testing.T) {
+	s, err := scenarios.Parse("x.yaml", []byte(scenarios.SchemaComment+"# Pods come\n# and go.\nname: x\n"))
+	if err != nil || s.Goal != "Pods come and go." || len(s.Notes) > 0 {
+		t.Errorf("goal %q, notes %q, %v", s.Goal, s.Notes, err)
+	}
+}

@@ -19,6 +19,18 @@ const (
 	addrPattern   = `^([0-9]{1,3}(\.[0-9]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*)$`
 )
 
+// SchemaFile is the name of the schema's file beside scenarios, and schemaID what it calls itself.
+const (
+	SchemaFile = "scenario.schema.json"
+	schemaID   = "https://github.com/vppdrill/vppdrill/" + SchemaFile
+)
+
+// schemaLine begins the line of a file that names its schema to editors. It is no part of a goal.
+const schemaLine = "yaml-language-server:"
+
+// SchemaComment is that line of a scenario file that lies beside SchemaFile.
+const SchemaComment = "# " + schemaLine + " $schema=" + SchemaFile + "\n"
+
 // object is a JSON object; encoding/json sorts its keys, so the schema is the same on every machine.
 type object = map[string]any
 
@@ -32,7 +44,7 @@ func Schema(laws ...Entry) []byte {
 	}
 	defs["step"] = stepSchema()
 	root := structSchema(reflect.ValueOf(Default()))
-	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["$schema"], root["$id"] = "https://json-schema.org/draft/2020-12/schema", schemaID
 	root["$defs"] = defs
 	root["title"] = "vppdrill scenario"
 	if len(laws) > 0 {

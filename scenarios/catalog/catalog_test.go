@@ -165,7 +165,7 @@ func (v *validator) keyword(at string, schema map[string]any, keyword string, wa
 	list, isList := value.([]any)
 	object, isObject := value.(map[string]any)
 	switch keyword {
-	case "$schema", "$defs", "title", "description", "default":
+	case "$schema", "$id", "$defs", "title", "description", "default":
 	case "$ref":
 		return v.check(at, v.defs[strings.TrimPrefix(want.(string), "#/$defs/")].(map[string]any), value)
 	case "type":

@@ -73,7 +73,7 @@ Exit codes:
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(runCommand(c), initCommand(), traceCommand(), exploreCommand(c), debugCommand(c), experimentCommand(c), describeCommand(c), versionCommand(c), manCommand())
+	root.AddCommand(runCommand(c), initCommand(c), traceCommand(), exploreCommand(c), debugCommand(c), experimentCommand(c), describeCommand(c), versionCommand(c), manCommand())
 	root.AddCommand(c.Commands...)
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()

@@ -12,16 +12,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
-func initCommand() *cobra.Command {
+func initCommand(c Config) *cobra.Command {
 	var goSuite bool
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Write a commented scenario and agent configuration to start from",
-		Long: `Write scenario.yaml and agent.yaml into a folder, by default the current one. The scenario is small and passes; the
-configuration is for a node agent with the same address plan. Existing files are kept.
+		Long: `Write scenario.yaml, its schema for editors, and agent.yaml into a folder, by default the current one. The scenario is
+small and passes; the configuration is for a node agent with the same address plan. Existing files are kept.
 
 --go-suite writes a Go module instead: the scenario below testdata with a test that runs every file there, a law of your
 own, and a test with a fault.`,
@@ -35,10 +36,11 @@ own, and a test with a fault.`,
 			if len(args) > 0 {
 				dir = args[0]
 			}
+			schema := string(scenarios.Schema(lawsOf(c)...))
 			if goSuite {
-				return writeStart(cmd, dir, suiteFiles(), suiteNext(dir))
+				return writeStart(cmd, dir, append(suiteFiles(), startFile{filepath.Join("testdata", scenarios.SchemaFile), schema}), suiteNext(dir))
 			}
-			return writeStart(cmd, dir, []startFile{{"scenario.yaml", startScenario}, {"agent.yaml", startAgent}},
+			return writeStart(cmd, dir, []startFile{{"scenario.yaml", startScenario}, {scenarios.SchemaFile, schema}, {"agent.yaml", startAgent}},
 				"vppdrill run "+quote(filepath.Join(dir, "scenario.yaml")))
 		},
 	}
@@ -108,7 +110,7 @@ func writeStart(cmd *cobra.Command, dir string, files []startFile, next string) 
 	return nil
 }
 
-const startScenario = `# What this scenario is for, in one or two sentences: reports print it.
+const startScenario = scenarios.SchemaComment + `# What this scenario is for, in one or two sentences: reports print it.
 name: my-rehearsal
 labels: [mine]                              # words to select scenarios by
 topology: {nodes: 3, podsPerNode: 4}        # node-1 to node-3
