@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"time"
@@ -24,7 +25,7 @@ const (
 func injects(s *scenarios.Scenario) bool {
 	return s.Faults.Any() || slices.ContainsFunc(s.Timeline, func(step scenarios.Step) bool {
 		switch step.Action.(type) {
-		case scenarios.Inject, scenarios.StaleWatch, scenarios.DuplicateWatch:
+		case scenarios.Inject, scenarios.StaleWatch, scenarios.DuplicateWatch, scenarios.CrashDisk:
 			return true
 		}
 		return false
@@ -74,7 +75,7 @@ func (h hand) LosePower(name string) {
 	if n == nil {
 		return
 	}
-	h.w.Fail(n.powerOff())
+	h.w.Fail(n.losePower())
 	time.AfterFunc(h.w.real(bootTime), func() {
 		if !h.w.Ended() {
 			h.w.Fail(n.powerOn())
@@ -93,6 +94,21 @@ func (h hand) Struck(node, what string, lost bool) {
 		c.LostReplies = 1
 	}
 	h.w.Record.Tell(fact.Fact{Node: node, What: fact.Counted{Counts: c}}, node+" fault "+what)
+}
+
+// losePower switches a machine off, whose disk may lose what was not synced. The folders of a lab's machines are on a disk that
+// forgets nothing, so what an agent that asks about faults has not been told to be durable is taken away by hand.
+func (n *node) losePower() error {
+	up := n.isUp()
+	err := n.powerOff()
+	n.mu.Lock()
+	synced := n.synced
+	n.synced = false
+	n.mu.Unlock()
+	if n.w.desk == nil || !up || synced {
+		return err
+	}
+	return errors.Join(err, faults.LosePower(filepath.Join(n.dir, journalFile), func(label string, most int) int { return n.w.desk.Draw(n.name, label, most) }))
 }
 
 // crash ends a daemon as if by itself: its supervisor starts it again, unless it is to stay down.

@@ -86,6 +86,33 @@ func (k *kubelet) see(p *pod) {
 // replace retires a pod's sandbox; false when it has none with an address.
 func (k *kubelet) replace(p *pod) bool { return !p.deleting.Load() && k.Replace(p.uid) }
 
+// lose takes a pod's sandbox away without a DEL: the runtime has forgotten everything. False when it has none with an address.
+func (k *kubelet) lose(p *pod, how scenarios.LoseSandboxes) bool {
+	k.Lock()
+	w := k.Workers[p.uid]
+	if w == nil {
+		k.Unlock()
+		return false
+	}
+	s, lost := w.Lose()
+	if lost && how.SameID {
+		w.container = s.owner.ContainerID
+	}
+	k.Unlock()
+	if !lost {
+		return false
+	}
+	w.dispose(s)
+	k.Lock()
+	defer k.Unlock()
+	k.n.forgetPod(p.name, s)
+	if how.Gone {
+		w.Vanish()
+	}
+	k.Wake(w)
+	return true
+}
+
 // endings are sandboxes whose DEL was asked for and not answered.
 type endings struct {
 	owner ipam.Owner

@@ -40,8 +40,10 @@ type node struct {
 	polling, publishing sync.Mutex
 
 	// mu guards what follows.
-	mu         sync.Mutex
-	up, gone   bool
+	mu       sync.Mutex
+	up, gone bool
+	// synced: everything that was written has reached the disk, and the machine is about to be switched off.
+	synced     bool
 	boots      int
 	vpp, agent daemon
 	management []netip.Addr

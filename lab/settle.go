@@ -31,6 +31,9 @@ func (w *World) quiet(ctx context.Context) string {
 	if w.Play.Timed() {
 		return "an action of the timeline is not over"
 	}
+	if why := w.Play.Owed(); why != "" {
+		return why
+	}
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	stored, err := w.control.storeRevision(asking)

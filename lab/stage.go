@@ -18,9 +18,9 @@ type stage struct{ *World }
 
 var _ timeline.World = stage{}
 
-// lacks is what no lab has: a hand in what controllers ask, in what a disk forgets, and in single directions of the fabric.
-var lacks = []timeline.Need{timeline.ControllerCalls, timeline.PlantedFaults, timeline.PodHooks, timeline.UnsyncedWrites, timeline.OneWayFabric,
-	timeline.SlowFabric, timeline.ServerLink, timeline.CloudRanges, timeline.OtherVersions, timeline.ForgetfulRuntimes, timeline.OwnClocks,
+// lacks is what no lab has: a hand in what controllers ask, and in single directions of the fabric.
+var lacks = []timeline.Need{timeline.ControllerCalls, timeline.PlantedFaults, timeline.PodHooks, timeline.OneWayFabric,
+	timeline.SlowFabric, timeline.ServerLink, timeline.CloudRanges, timeline.OtherVersions, timeline.OwnClocks,
 	timeline.PausedControllers, timeline.PluginPrograms, timeline.NodeFinalizers, timeline.BranchInterfaces}
 
 // lacksOf is what a lab for a scenario lacks. The daemons that it has on its nodes are ipamds, and those that ask in PoolNodes.
@@ -65,7 +65,7 @@ func (st stage) Lacks() []timeline.Need {
 		list = append(list, timeline.DHCPServer)
 	}
 	if st.desk == nil { // the agents ask nobody what befalls their operations
-		list = append(list, timeline.AgentCalls, timeline.WatchDelivery)
+		list = append(list, timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites)
 	}
 	if st.source == nil {
 		list = append(list, timeline.LeadingController)
@@ -134,12 +134,17 @@ func (st stage) PowerOn(_ context.Context, names ...string) error {
 	return errors.Join(errs...)
 }
 
-// SyncDisk implements timeline.Machines. A lab's machines write to folders of this machine, whose kernel has every
-// write already and goes on running.
-func (st stage) SyncDisk(string) error { return nil }
+// SyncDisk implements timeline.Machines.
+func (st stage) SyncDisk(name string) error {
+	n := st.node(name)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.synced = true
+	return nil
+}
 
 // PowerOff implements timeline.Machines.
-func (st stage) PowerOff(_ context.Context, name string) error { return st.node(name).powerOff() }
+func (st stage) PowerOff(_ context.Context, name string) error { return st.node(name).losePower() }
 
 // Cordon implements timeline.Machines: the lab's own scheduler heeds it.
 func (st stage) Cordon(_ context.Context, name string, cordoned bool) error {

@@ -63,8 +63,21 @@ func (st stage) ReplaceSandbox(name string) bool {
 	return n != nil && n.kubelet.replace(p)
 }
 
-// LoseSandbox implements timeline.Pods; it is never asked for, as the lab lacks its need.
-func (st stage) LoseSandbox(string, scenarios.LoseSandboxes) bool { return false }
+// LoseSandbox implements timeline.Pods.
+func (st stage) LoseSandbox(name string, how scenarios.LoseSandboxes) bool {
+	p := st.findPod(name)
+	if p == nil {
+		return false
+	}
+	n := st.node(p.node)
+	if n == nil || !n.kubelet.lose(p, how) {
+		return false
+	}
+	if how.Gone {
+		st.removePod(p)
+	}
+	return true
+}
 
 // Sandboxes implements timeline.Pods.
 func (st stage) Sandboxes(name string) []fact.PodState { return st.node(name).kubelet.sandboxes() }

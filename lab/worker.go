@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/podworker"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
+	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
@@ -41,6 +43,8 @@ type worker struct {
 	podworker.Worker[*sandbox]
 	k   *kubelet
 	pod *pod
+	// container is the ID that the next sandbox has, "" for one of its own.
+	container string
 	// refused is the node's change count when the last ADD was refused for want of an address,
 	// or, where numberless, of a node ID.
 	numberless bool
@@ -77,18 +81,20 @@ func (w *worker) Do(ctx context.Context, step podworker.Step) {
 // add makes the pod's sandbox and asks the agent to connect it.
 func (w *worker) add(ctx context.Context, op int) {
 	k, n := w.k, w.k.n
-	s := &sandbox{bare: true, pod: w.pod, owner: ipam.Owner{Network: timeline.NetworkName, ContainerID: podloop.ContainerID(), IfName: timeline.IfName}}
+	fresh := podloop.ContainerID()
 	k.Lock()
 	if !w.Live(op) {
 		k.Unlock()
 		return
 	}
+	s := &sandbox{bare: true, pod: w.pod, owner: ipam.Owner{Network: timeline.NetworkName, ContainerID: cmp.Or(w.container, fresh), IfName: timeline.IfName}}
+	w.container = ""
 	for _, old := range w.Old() {
 		w.died(old) // nobody adds a sandbox while the processes of another one live
 	}
 	w.Adding(s)
 	k.Unlock()
-	path, err := n.machine.CreatePod(s.owner.ContainerID[:12])
+	path, err := n.machine.CreatePod(fresh[:12])
 	k.Lock()
 	live := w.Live(op)
 	if err == nil && live {
@@ -153,7 +159,8 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 func (w *worker) refuse(s *sandbox, message string, exhausted bool, changes int64) {
 	n := w.k.n
 	w.numberless = strings.HasPrefix(message, nodeid.NoneFree)
-	w.Added(w.k.n.w.since(), false, exhausted || strings.HasPrefix(message, agent.WantedRefused) || w.numberless && n.w.numberless())
+	full := strings.HasPrefix(message, vppwire.ErrNoRoom.Error()) // until another pod goes
+	w.Added(w.k.n.w.since(), false, exhausted || full || strings.HasPrefix(message, agent.WantedRefused) || w.numberless && n.w.numberless())
 	w.refused, w.why = changes, message
 	n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.Refused{Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Why: message, Code: 0, Exhausted: exhausted, Wait: 0}},
 		n.name+" refused "+w.pod.key()+": "+message)

@@ -238,13 +238,18 @@ func (d *Desk) answer(q question) (a answer) {
 	case fault.Compact:
 		d.cfg.Hand.CompactStore()
 	case fault.Refuse, fault.PowerLoss:
-		d.mu.Lock()
-		d.draws.node = q.Op.Node
-		a.Draw = d.draws.Pick("left of "+q.Op.Name, drawWays)
-		d.mu.Unlock()
+		a.Draw = d.Draw(q.Op.Node, "left of "+q.Op.Name, drawWays)
 	}
 	a.Verdict.Delay = d.cfg.Wall(a.Verdict.Delay)
 	return a
+}
+
+// Draw is a number below n for a node.
+func (d *Desk) Draw(node, label string, n int) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.draws.node = node
+	return d.draws.Pick(label, n)
 }
 
 // dies ends who dies of an operation: VPP of a call, else the agent or its machine.

@@ -1,6 +1,9 @@
 package faults
 
 import (
+	"encoding/binary"
+	"errors"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,7 +28,13 @@ type Journal struct {
 	under sync.WaitGroup
 	// told are answers in their order, of which each may be late.
 	told queue
+	// path is the journal's, safe the file beside it that says how much of it has been told to be durable.
+	path string
+	safe *os.File
 }
+
+// safeSuffix is of that file.
+const safeSuffix = ".safe"
 
 // What a failed write leaves of itself, as in the simulator; none may be taken away before the journal has heard of the failure.
 const (
@@ -40,11 +49,17 @@ const jobsMost = 1024
 
 // OpenJournal is journal.Open.
 func (p *Port) OpenJournal(path string) (*Journal, []agent.Record, error) {
-	j := &Journal{port: p, jobs: make(chan func(), jobsMost)}
+	j := &Journal{port: p, path: path, jobs: make(chan func(), jobsMost)}
 	var records []agent.Record
 	var err error
 	if j.of, records, err = journal.OpenSpoiled(path, j); err != nil {
 		return nil, nil, err
+	}
+	if j.safe, err = os.OpenFile(path+safeSuffix, os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
+		return nil, nil, errors.Join(err, j.of.Close())
+	}
+	if err := j.keep(j.size()); err != nil { // what is read at the start is durable
+		return nil, nil, errors.Join(err, j.of.Close(), j.safe.Close())
 	}
 	j.ended.Go(func() {
 		for do := range j.jobs {
@@ -58,7 +73,43 @@ func (p *Port) OpenJournal(path string) (*Journal, []agent.Record, error) {
 func (j *Journal) Close() error {
 	close(j.jobs)
 	j.ended.Wait()
-	return j.of.Close()
+	return errors.Join(j.of.Close(), j.safe.Close())
+}
+
+// size is the journal's at this moment.
+func (j *Journal) size() int64 {
+	info, err := os.Stat(j.path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// keep notes that so much of the journal is durable. It is one write: a process that is killed has done it or not.
+func (j *Journal) keep(size int64) error {
+	_, err := j.safe.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(size)), 0)
+	return err
+}
+
+// LosePower takes away, of the journal at path, an end of what had not been told to be durable, as a machine's disk may when it
+// loses power: draw chooses how much, 0 is nothing. No process has the journal open. One that no Port has written loses nothing.
+func LosePower(path string, draw func(label string, n int) int) error {
+	text, err := os.ReadFile(path + safeSuffix)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	info, other := os.Stat(path)
+	if err = errors.Join(err, other); err != nil {
+		return err
+	}
+	if len(text) < 8 {
+		return nil
+	}
+	unsafe := info.Size() - int64(binary.LittleEndian.Uint64(text))
+	if unsafe <= 0 { // it was written anew, and a rename has put it there as a whole
+		return nil
+	}
+	return os.Truncate(path, info.Size()-int64(draw("disk: bytes lost", int(unsafe)+1)))
 }
 
 // Write implements journal.Spoil.
@@ -86,20 +137,28 @@ func (j *Journal) Truncate() error {
 func (j *Journal) Persist(e agent.Persist, done func(error)) {
 	op := fault.Persist("", e)
 	v, draw := j.port.judgeDrawn(op)
-	tell := func(err error) { j.told.put(0, func() { done(err) }) }
+	tell := func(late time.Duration, err error) {
+		size := j.size() // the journal writes nothing before this returns
+		j.told.put(late, func() {
+			if err == nil {
+				err = j.keep(size)
+			}
+			done(err)
+		})
+	}
 	switch v.Action {
 	case fault.Refuse:
 		j.jobs <- func() {
 			j.under.Wait() // what is before it does not suffer
 			j.failing.Store(int32(leftNothing + draw%leftWays))
-			j.write(e, tell)
+			j.write(e, func(err error) { tell(0, err) })
 			j.under.Wait()
 			j.failing.Store(0)
 		}
 	case fault.Delay:
 		asked := time.Now()
 		j.jobs <- func() {
-			j.write(e, func(err error) { j.told.put(v.Delay-time.Since(asked), func() { done(err) }) })
+			j.write(e, func(err error) { tell(max(0, v.Delay-time.Since(asked)), err) })
 		}
 	case fault.CrashAfter:
 		j.jobs <- func() { j.write(e, func(error) { j.port.done(op, v) }) }
@@ -112,7 +171,7 @@ func (j *Journal) Persist(e agent.Persist, done func(error)) {
 			j.port.done(op, v)
 		}
 	default:
-		j.jobs <- func() { j.write(e, tell) }
+		j.jobs <- func() { j.write(e, func(err error) { tell(0, err) }) }
 	}
 }
 
