@@ -71,7 +71,10 @@ func (w *World) checkServices(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	asked, sessions, unanswered := 0, 0, 0
+	if w.enforcing() && len(s.Policies.Labels) == 0 {
+		return nil // somebody has not heard of them, and what passes there is not known
+	}
+	asked, sessions, unanswered, policies := 0, 0, 0, w.policed(&s)
 	clients, err := w.clients(s)
 	if err != nil {
 		return err
@@ -87,6 +90,10 @@ func (w *World) checkServices(ctx context.Context) error {
 				// Of the fronts of all nodes each client asks another one.
 				if f := &fronts[j]; f.Pods && (c.host || (j+i)%2 > 0) || len(f.Expected(svc)) == 0 || asked == askedMost || ctx.Err() != nil {
 					continue
+				} else if open, forbidden := policies.front(&c, svc, f); !open {
+					if what := askForbidden(ctx, &c, svc, f, forbidden); what != "" {
+						return &fact.Violation{Law: policiesLaw, At: w.Now(), What: "the lab is quiet, but " + what}
+					}
 				} else if n, silent, what := ask(ctx, c, svc, f); what != "" {
 					return &fact.Violation{Law: servicesLaw, At: w.Now(), What: "the lab is quiet, but " + what}
 				} else {

@@ -160,8 +160,16 @@ func (p Policy) problem() (field, message string) {
 	return "", ""
 }
 
-func (a ChangePolicy) problem() (field, message string)   { return Policy(a).problem() }
-func (a LabelPods) problem() (field, message string)      { return labelProblem(a.Labels) }
+func (a ChangePolicy) problem() (field, message string) { return Policy(a).problem() }
+func (a LabelPods) problem() (field, message string) {
+	for _, l := range a.Labels {
+		if key, _, _ := l.Split(); key == "app" {
+			return "labels", fmt.Sprintf("%q: a pod's label app is its application's name", l)
+		}
+	}
+	return labelProblem(a.Labels)
+}
+
 func (a LabelNamespace) problem() (field, message string) { return labelProblem(a.Labels) }
 
 func labelProblem(list []Label) (field, message string) {

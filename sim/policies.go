@@ -112,7 +112,7 @@ func peer(p *cluster.Pod) policy.Pod {
 	for _, l := range p.Labels {
 		labels = append(labels, scenarios.Label(l))
 	}
-	return selected.Pod(p.Name, p.App, labels, p.IP)
+	return selected.Pod(p.Name, p.App, labels, p.IP, p.Second)
 }
 
 // kindOf is what an event without an object is about.

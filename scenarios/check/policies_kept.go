@@ -11,7 +11,7 @@ const policiesKeptName = "policies-kept"
 
 // policiesKept: where there are network policies, a new connection between two pods, at any port that a policy names and
 // beside it, gets through if and only if the policies allow it, and so do its answers; from a pod's own node it always
-// does. What is allowed and does not arrive for want of a way is other laws' affair.
+// does. So do services' addresses, as far as a client may send to each of their endpoints. What is allowed and does not arrive for want of a way is other laws' affair.
 func policiesKept() fact.Law {
 	return fact.Law{
 		Name: policiesKeptName,
@@ -75,7 +75,8 @@ func checkPoliciesKept(s fact.Snapshot) (occasions int64, err error) {
 			}
 		}
 	}
-	return occasions, nil
+	more, err := frontsKept(&s, w, pods)
+	return occasions + more, err
 }
 
 func kept(s *fact.Snapshot, w *walk.Walker, at walk.Point, from, to *resident, k permitted.Port, may bool) error {

@@ -149,14 +149,14 @@ func (v *serving) ask(n *fact.NodeState, from client, svc *scenarios.ServiceStat
 			b.After = v.w.ExchangeWay(from.Point, p, draw)
 			return b
 		}
+		if x.There.Refused() || x.Back.Refused() {
+			return nil // whether that is right is policies-kept's affair
+		}
 		switch {
 		case !drawn && len(want) == 0:
 			return nil // no endpoint, and no mapping
 		case !drawn:
 			return say("%s of service %s leads %s to no endpoint: %s", f.Addr, svc.Name, from, x.There)
-		}
-		if x.There.Refused() || x.Back.Refused() {
-			return nil // whether that is right is policies-kept's affair
 		}
 		k := slices.IndexFunc(want, func(e scenarios.EndpointState) bool { return e.Addr == x.At.Addr() })
 		switch {

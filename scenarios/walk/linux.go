@@ -78,8 +78,8 @@ func (t *trip) host(n *node, netns string, arrived bool) Kind {
 	}
 	t.to, t.from = mac, l.MAC
 	if !arrived || t.proto == 0 { // what it forwards keeps its source; nobody looks at that of others
-		if t.src = t.forged; !t.src.IsValid() && len(l.Addrs) > 0 {
-			t.src = l.Addrs[0].Addr()
+		if t.src = t.forged; !t.src.IsValid() {
+			t.src = sourceOf(&l, t.dst)
 		}
 	}
 	if t.forgedMAC != (vppwire.MAC{}) {
@@ -104,4 +104,14 @@ func (t *trip) toLinux(n *node, ifc *fact.Interface) Kind {
 	t.w.trail.add(note{node: n, kind: noteToLinux, name: ifc.Name, netns: netns, link: l.Name, mac: t.to})
 	t.next = Point{Node: n.Name, Netns: netns, arrived: true, at: n}
 	return 0
+}
+
+// sourceOf is the address of a link that Linux sends from to another one: the first of its family that is not the link's alone.
+func sourceOf(l *vppwire.LinuxLink, dst netip.Addr) (src netip.Addr) {
+	for _, p := range l.Addrs {
+		if a := p.Addr(); a.Is4() == dst.Is4() && !a.IsLinkLocalUnicast() {
+			return a
+		}
+	}
+	return src
 }

@@ -26,6 +26,8 @@ type podCall struct {
 	node  string
 	phase Phase
 	ip    netip.Addr
+	// second is of the second family, if there is one.
+	second netip.Addr
 	// done gets nil, an error of the API, or ErrNoAnswer.
 	done func(err error)
 }
@@ -45,6 +47,9 @@ func (c *podCall) AppendText(b []byte) []byte {
 		b = append(b, c.phase.String()...)
 		b = append(b, ' ')
 		b = appendAddr(b, c.ip)
+		if c.second.IsValid() {
+			b = appendAddr(append(b, ' '), c.second)
+		}
 	case verbRemove:
 		b = c.key.AppendText(append(b, "remove "...))
 	}
@@ -57,7 +62,7 @@ func (c *podCall) Serve() any {
 	case verbBind:
 		err = c.api.Bind(c.key, c.uid, c.node)
 	case verbStatus:
-		err = c.api.SetPodStatus(c.key, c.uid, c.phase, c.ip)
+		err = c.api.SetPodStatus(c.key, c.uid, c.phase, c.ip, c.second)
 	case verbRemove:
 		err = c.api.Delete(KindPod, c.key, c.uid)
 	}

@@ -13,14 +13,14 @@ func (a *API) Bind(key Key, uid, node string) error {
 	})
 }
 
-// SetPodStatus sets phase and address. It is a patch: the pod's version does not matter, its UID does, and one that
+// SetPodStatus sets phase and addresses, second that of the second family. It is a patch: the pod's version does not matter, its UID does, and one that
 // changes nothing makes no new version.
-func (a *API) SetPodStatus(key Key, uid string, phase Phase, ip netip.Addr) error {
-	if p, ok := a.Pod(key); ok && !a.down && (uid == "" || p.UID == uid) && p.Phase == phase && p.IP == ip {
+func (a *API) SetPodStatus(key Key, uid string, phase Phase, ip, second netip.Addr) error {
+	if p, ok := a.Pod(key); ok && !a.down && (uid == "" || p.UID == uid) && p.Phase == phase && p.IP == ip && p.Second == second {
 		return nil
 	}
 	return a.patchPod(key, uid, func(p *Pod) error {
-		p.Phase, p.IP = phase, ip
+		p.Phase, p.IP, p.Second = phase, ip, second
 		return nil
 	})
 }

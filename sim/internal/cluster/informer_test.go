@@ -220,7 +220,7 @@ func disturb(t *rapid.T, api *API, informers map[string]*Informer) {
 		} else if rapid.Bool().Draw(t, "delete") {
 			_ = api.Delete(KindPod, key, "")
 		} else if api.Bind(key, "", "node-1") != nil {
-			_ = api.SetPodStatus(key, "", Running, netipAddr(1))
+			_ = api.SetPodStatus(key, "", Running, netipAddr(1), netipAddr(2))
 		}
 	}
 }

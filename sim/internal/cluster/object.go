@@ -144,7 +144,8 @@ type Pod struct {
 	// Static pods come from the node itself: the object only mirrors them, and their sandboxes have another UID.
 	Static bool
 	Phase  Phase
-	IP     netip.Addr
+	// IP is the pod's address, Second that of the second family; zero in clusters of one.
+	IP, Second netip.Addr
 	// Deleting is a set deletionTimestamp: the kubelet tears the pod down and removes the object.
 	Deleting bool
 	// Requests is for people; no part of the model interprets it.

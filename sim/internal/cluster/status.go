@@ -6,13 +6,13 @@ func (w *worker) status() podStatus {
 	if !runs {
 		return podStatus{}
 	}
-	return podStatus{Running, s.Addr.Addr()}
+	return podStatus{Running, s.Addr.Addr(), s.Second.Addr()}
 }
 
 // recheck compares what the API shows with what it has acknowledged: a late copy of an earlier report may have
 // overtaken the last one. What it shows may also be old; then the report that follows changes nothing.
 func (w *worker) recheck() {
-	if !w.telling && !w.Stopping() && w.told == w.status() && w.told != (podStatus{w.pod.Phase, w.pod.IP}) {
+	if !w.telling && !w.Stopping() && w.told == w.status() && w.told != (podStatus{w.pod.Phase, w.pod.IP, w.pod.Second}) {
 		w.told = podStatus{}
 	}
 }
@@ -33,13 +33,13 @@ func (w *worker) tell() {
 	if w.telling || w.ended || !w.stranded() && (want == w.told || want == (podStatus{})) {
 		return
 	}
-	if want == (podStatus{w.pod.Phase, w.pod.IP}) {
+	if want == (podStatus{w.pod.Phase, w.pod.IP, w.pod.Second}) {
 		w.told = want // a kubelet that restarts finds that it has been said
 		return
 	}
 	w.telling = true
 	life := w.tellLife
-	c := &podCall{api: w.k.api, verb: verbStatus, key: w.pod.Key(), uid: w.pod.UID, phase: want.phase, ip: want.ip}
+	c := &podCall{api: w.k.api, verb: verbStatus, key: w.pod.Key(), uid: w.pod.UID, phase: want.phase, ip: want.ip, second: want.second}
 	c.done = func(err error) { w.heard(life, want, err) }
 	c.send(w.k.at)
 }

@@ -219,7 +219,7 @@ func (s *story) doMore(f []string) error {
 	case "kubelet-stale":
 		c.Kubelet(f[1]).Pods.Stale(length(f[2]))
 	case "status":
-		return c.API.SetPodStatus(Key{"default", f[1]}, "", Running, netip.MustParseAddr(f[2]))
+		return c.API.SetPodStatus(Key{"default", f[1]}, "", Running, netip.MustParseAddr(f[2]), netip.Addr{})
 	case "label":
 		return c.API.SetNode(f[1], "", func(n *Node) { n.Labels = map[string]string{"x": f[2]} })
 	case "pools":

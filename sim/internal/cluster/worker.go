@@ -29,8 +29,8 @@ type worker struct {
 }
 
 type podStatus struct {
-	phase Phase
-	ip    netip.Addr
+	phase      Phase
+	ip, second netip.Addr
 }
 
 // plan schedules what comes next, unless something has begun.
