@@ -110,10 +110,11 @@ func (n *node) agentConfigFor() nodeagent.Config {
 		agents := n.w.scenario().Config.Agent
 		c.Faults = &faults.PortConfig{Socket: in(faultSocket), CallTimeout: n.w.real(agents.CallTimeout), StoreTimeout: n.w.real(storeTimeout)}
 	}
-	if n.w.cloud != nil {
+	if n.w.scenario().Config.IPAM.System == scenarios.Datastore {
 		c.EC2 = n.ec2()
 	}
-	if n.w.source.asked() {
+	c.Addresses = n.w.addresses(in(kubeSocket))
+	if n.w.source.asked() && c.Addresses == nil {
 		c.Pools = &nodeagent.Pools{Server: in(kubeSocket), PreAllocate: n.w.scenario().Config.IPAM.Cilium.PreAllocate}
 	}
 	n.mu.Lock()

@@ -64,6 +64,24 @@ func (n *node) attend(d *daemon, p Process, life int) {
 	}
 }
 
+// listenEvery is how often an agent is asked for its state by a lab that has no other reason to: facts of a node without pods are then
+// not told minutes late.
+const listenEvery = time.Second
+
+// listen asks an agent for its state every so often, until it ends.
+func (n *node) listen(p Process) {
+	for {
+		select {
+		case <-p.Done():
+			return
+		case <-time.After(listenEvery):
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), askTime)
+		_, _ = n.poll(ctx) // one that is stopped where it is tells nothing
+		cancel()
+	}
+}
+
 // askVPP asks a node's VPP for its version over *c, which is dialled where it is nil, and closed and forgotten when it
 // fails.
 func (n *node) askVPP(c **vppproc.Conn) error {

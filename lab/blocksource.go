@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,13 +103,21 @@ func (b *blockSource) close() error {
 
 // join makes a node's object, leave deletes it.
 func (b *blockSource) join(n *node) {
-	b.server.Put("nodes", apiserver.Object{"apiVersion": "v1", "kind": "Node", "metadata": apiserver.Object{"name": n.name, "uid": n.uid()}})
+	o := apiserver.Object{"apiVersion": "v1", "kind": "Node", "metadata": apiserver.Object{"name": n.name, "uid": n.uid()}}
+	if b.w.cloud != nil {
+		o["spec"] = apiserver.Object{"providerID": b.w.cloud.ProviderID(n.name)}
+	}
+	b.server.Put("nodes", o)
+	if booked(b.plan) {
+		b.joinBook(n)
+	}
 }
 
 func (b *blockSource) leave(n *node) {
 	b.server.Remove("nodes", "", n.name)
-	if b.asked() {
-		b.server.Remove(kube.PoolNodeResource, "", n.name) // the garbage collector's: its owner is gone
+	if b.asked() { // the garbage collector's: its owner is gone
+		b.server.Remove(kube.PoolNodeResource, "", n.name)
+		b.server.Remove(kube.CiliumNodeResource, "", n.name)
 	}
 }
 
@@ -192,7 +201,7 @@ func (b *blockSource) addRange(r netip.Prefix) error {
 }
 
 func (b *blockSource) removeRange(r netip.Prefix) error {
-	if b.plan.System == scenarios.Cilium {
+	if b.plan.System == scenarios.Cilium && !addressed(b.plan) {
 		return fmt.Errorf("%w: cilium-operator's range %s cannot be taken away in a lab", result.ErrUnsupported, r)
 	}
 	b.mu.Lock()
@@ -202,6 +211,9 @@ func (b *blockSource) removeRange(r netip.Prefix) error {
 		return err
 	}
 	b.w.Record.Tell(fact.Fact{What: fact.Range{Range: r, Closed: true}}, "")
+	if addressed(b.plan) {
+		return b.restart()
+	}
 	return b.tell(nodeipam.ClusterCIDRDeleted{Name: name})
 }
 
@@ -210,6 +222,9 @@ func (b *blockSource) freeBlock() bool {
 	// one that rests is as good as taken, and how long only the operator knows
 	if b == nil || b.plan.System == scenarios.Cilium && b.plan.ReuseDelay > 0 {
 		return false
+	}
+	if addressed(b.plan) { // what an instance of EC2 could have depends on its interfaces, and is not known
+		return booked(b.plan) && b.freeAddress()
 	}
 	var taken []netip.Prefix
 	for _, o := range b.server.All("nodes") {
@@ -223,6 +238,18 @@ func (b *blockSource) freeBlock() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.ranges.Free(taken)
+}
+
+// operating says what an operator of single addresses has under way, "" for nothing.
+func (b *blockSource) operating() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.lives {
+		if c.operator != nil && !c.off.Load() && c.operator.Pending() != "" {
+			return c.name + " " + c.operator.Pending()
+		}
+	}
+	return ""
 }
 
 // pending says what is under way, "" for nothing. Nodes that wait for a block that is not there do not count.
@@ -240,7 +267,7 @@ func (b *blockSource) pending() string {
 		return "a controller is being elected"
 	}
 	if b.asked() {
-		return b.unserved()
+		return cmp.Or(b.operating(), b.unserved())
 	}
 	for _, n := range b.w.inOrder() {
 		blocks, ok := b.shown(n)

@@ -25,8 +25,10 @@ type controller struct {
 	wire *apiserver.Wire
 	// driver is nil for cilium-operator.
 	driver *kube.Driver
-	cancel context.CancelFunc
-	ended  chan struct{}
+	// operator is cilium-operator's, nil for another.
+	operator *kube.Operator
+	cancel   context.CancelFunc
+	ended    chan struct{}
 	// term is in which time of leading it has asked for a change last, 0 for none; blockSource.mu guards it.
 	term uint32
 	// off: it is cut off, and what it writes arrives later.
@@ -95,7 +97,7 @@ func (b *blockSource) program(c *controller) (func(context.Context) error, error
 	}
 	if b.plan.System == scenarios.Cilium {
 		spec := b.ranges.Pool()
-		o, err := conn.Operator(kube.OperatorConfig{Requested: b.asked(), Lease: b.lease(c.name), RequestTimeout: requestLimit, Log: b.w.o.Log, New: func() (cilium.Pools, error) {
+		cfg := kube.OperatorConfig{Requested: b.asked(), Lease: b.lease(c.name), RequestTimeout: requestLimit, Log: b.w.o.Log, New: func() (cilium.Pools, error) {
 			if b.asked() {
 				o, err := cilium.NewPoolOperator(cilium.PoolOperatorConfig{ReuseDelay: b.plan.ReuseDelay})
 				if err != nil {
@@ -105,11 +107,16 @@ func (b *blockSource) program(c *controller) (func(context.Context) error, error
 			}
 			return cilium.NewClusterPools(cilium.ClusterPoolConfig{IPv4: spec.IPv4, IPv6: spec.IPv6, MaskSize4: spec.MaskSize4, MaskSize6: spec.MaskSize6,
 				ReuseDelay: b.plan.ReuseDelay})
-		}})
-		if err != nil {
+		}}
+		if addressed(b.plan) {
+			if cfg, err = b.addressOperator(conn, cfg); err != nil {
+				return nil, err
+			}
+		}
+		if c.operator, err = conn.Operator(cfg); err != nil {
 			return nil, err
 		}
-		return o.Run, nil
+		return c.operator.Run, nil
 	}
 	c.driver, err = conn.Driver(kube.Config{Lease: b.lease(c.name), RequestTimeout: requestLimit, Log: b.w.o.Log, New: func() (nodeipam.Machine, error) {
 		b.mu.Lock()
@@ -148,7 +155,7 @@ func (b *blockSource) restart() error {
 // fate is what becomes of a request of a controller.
 func (b *blockSource) fate(c *controller, r *http.Request) apiserver.Fate {
 	writes := r.Method != http.MethodGet
-	if path := apiserver.ParsePath(r.URL.Path); writes && (path.Resource == "nodes" || path.Resource == kube.PoolNodeResource) {
+	if path := apiserver.ParsePath(r.URL.Path); writes && slices.Contains([]string{"nodes", kube.PoolNodeResource, kube.CiliumNodeResource}, path.Resource) {
 		b.asks(c, r.Method+" "+path.Name)
 	}
 	switch {

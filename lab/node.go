@@ -229,6 +229,8 @@ func (n *node) startLocked(d *daemon, launch func(context.Context, int) (Process
 		case err == nil:
 			if d == &n.vpp {
 				go n.attend(d, p, life)
+			} else {
+				go n.listen(p)
 			}
 			go n.watchHunger(d, p, life)
 			go n.supervise(d, p, life, launch)

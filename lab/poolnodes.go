@@ -14,13 +14,14 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
 
-// asksForPools reports whether agents ask for their blocks, in PoolNodes: Cilium's mode multi-pool.
-func asksForPools(c scenarios.IPAM) bool {
-	return c.System == scenarios.Cilium && c.Cilium.Mode == scenarios.MultiPool
+// asksAPI reports whether agents ask for their blocks at the API server: in PoolNodes with Cilium's mode multi-pool, in CiliumNodes with
+// modes crd and eni.
+func asksAPI(c scenarios.IPAM) bool {
+	return c.System == scenarios.Cilium && (c.Cilium.Mode == scenarios.MultiPool || addressed(c))
 }
 
-// asked is asksForPools of the source's plan.
-func (b *blockSource) asked() bool { return b != nil && asksForPools(b.plan) }
+// asked is asksAPI of the source's plan.
+func (b *blockSource) asked() bool { return b != nil && asksAPI(b.plan) }
 
 // kube is the socket of the API server where agents ask it, "" where they do not.
 func (b *blockSource) kube() string {
@@ -48,6 +49,12 @@ func pooled(o apiserver.Object) (list []netip.Prefix) {
 
 // observe tells what a PoolNode shows, where that has changed: what the API server says, before anybody hears of it. The server is locked.
 func (b *blockSource) observe(old, now apiserver.Object) {
+	if addressed(b.plan) {
+		if booked(b.plan) { // EC2 says itself what it has assigned
+			b.observeBook(old, now)
+		}
+		return
+	}
 	kind := func(o apiserver.Object) string { text, _ := o["kind"].(string); return text }
 	if cmp.Or(kind(now), kind(old)) != kube.PoolNodeKind {
 		return

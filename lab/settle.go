@@ -116,7 +116,7 @@ func (n *node) pending(ctx context.Context, heard []string, stored int64) string
 			return "the agent of " + n.name + " is not connected to VPP"
 		case s.Pending != "":
 			return n.name + ": " + s.Pending
-		case s.Daemon != "" && (n.w.cloud != nil || n.relays.api.hears()):
+		case s.Daemon != "" && (n.w.source == nil || n.relays.api.hears()):
 			return n.name + ": " + s.Daemon
 		case s.Short && n.kubelet.starved():
 			return n.name + ": ipamd is short of addresses that pods wait for, and looks at its pool every 5 s"

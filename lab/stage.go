@@ -27,10 +27,10 @@ var lacks = []timeline.Need{timeline.ControllerCalls, timeline.PlantedFaults, ti
 func lacksOf(s *scenarios.Scenario) []timeline.Need {
 	list := slices.Clone(lacks)
 	c := s.Config.IPAM
-	if c.System != scenarios.Datastore && !asksForPools(c) {
+	if c.System != scenarios.Datastore && !asksAPI(c) {
 		list = append(list, timeline.NodeDaemons)
 	}
-	if c.System == scenarios.Cilium {
+	if c.System == scenarios.Cilium && !addressed(c) {
 		list = append(list, timeline.RetiredRanges, timeline.PodAnnotations)
 	}
 	return list

@@ -112,14 +112,14 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 		return nil, err
 	}
 	w.followRecords()
-	if s.Config.IPAM.ByController() || asksForPools(s.Config.IPAM) {
-		if w.source, err = newBlockSource(w, w.control.dir); err != nil {
-			return nil, err
-		}
-	}
 	if s.Config.IPAM.OnEC2() {
 		epoch := time.Now()
 		if w.cloud, err = cloud.New(cloud.Config{Dir: w.control.dir, Plan: s.Config.IPAM, Now: func() time.Time { return epoch.Add(w.Now()) }}); err != nil {
+			return nil, err
+		}
+	}
+	if s.Config.IPAM.ByController() || asksAPI(s.Config.IPAM) {
+		if w.source, err = newBlockSource(w, w.control.dir); err != nil {
 			return nil, err
 		}
 	}

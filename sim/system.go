@@ -76,13 +76,7 @@ func (w *World) hostRoutes(node string) (list []cilium.Route) {
 		return nil // it is off
 	}
 	for _, r := range state.Routes {
-		route := cilium.Route{Dst: r.Dst, Link: r.Link, Gw: r.Via}
-		for _, l := range state.Links {
-			if l.Name == r.Link && len(l.Addrs) > 0 && !r.Via.IsValid() {
-				route.Src = l.Addrs[0].Addr()
-			}
-		}
-		list = append(list, route)
+		list = append(list, cilium.Route{Dst: r.Dst, Link: r.Link, Gw: r.Via, Src: state.Source(r)})
 	}
 	return list
 }

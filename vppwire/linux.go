@@ -39,6 +39,16 @@ type LinuxState struct {
 	Neighbors []LinuxNeighbor
 }
 
+// Source is the first address of the link of a route without a next hop, by which the host speaks to what it leads to; invalid for none.
+func (s LinuxState) Source(r HostRoute) netip.Addr {
+	for _, l := range s.Links {
+		if l.Name == r.Link && len(l.Addrs) > 0 && !r.Via.IsValid() {
+			return l.Addrs[0].Addr()
+		}
+	}
+	return netip.Addr{}
+}
+
 // LinuxLink is one link of a namespace with its addresses.
 type LinuxLink struct {
 	Name string

@@ -15,6 +15,8 @@ type Setup struct {
 	Block int
 	// PreAllocate is how many addresses a node keeps ready.
 	PreAllocate int
+	// Counted: it is open which blocks a node gets, and a state says how many they are.
+	Counted bool
 }
 
 // Cluster is a cluster whose nodes get their blocks from one system. A leader of the system's controller leads from the
@@ -46,6 +48,14 @@ type Node struct {
 
 func (n Node) String() string {
 	return fmt.Sprintf("shows %s, holds %s, %d pods", ascending(n.Shown), ascending(n.Held), n.Pods)
+}
+
+// counted is a node's line where it is open which blocks it has.
+func (n Node) counted() string {
+	if ascending(n.Shown) != ascending(n.Held) {
+		return n.String()
+	}
+	return fmt.Sprintf("shows and holds %d, %d pods", len(n.Held), n.Pods)
 }
 
 func ascending(list []netip.Prefix) string {

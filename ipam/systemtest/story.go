@@ -36,14 +36,15 @@ func Stories(system string) (map[string]string, error) {
 // that makes no sense.
 func Play(story string, begin func(Setup) Cluster) error {
 	var c Cluster
+	var s Setup
 	lines := strings.Split(story, "\n")
 	for i := 0; i < len(lines); i++ {
 		words := strings.Fields(lines[i])
 		switch {
 		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
 		case words[0] == "cluster":
-			s, err := setup(words[1:])
-			if err != nil {
+			var err error
+			if s, err = setup(words[1:]); err != nil {
 				return fmt.Errorf("line %d: %w", i+1, err)
 			}
 			c = begin(s)
@@ -54,7 +55,7 @@ func Play(story string, begin func(Setup) Cluster) error {
 			for i+1+want < len(lines) && lines[i+1+want] != "" {
 				want++
 			}
-			if err := compare(c, lines[i+1:i+1+want]); err != nil {
+			if err := compare(c, s.Counted, lines[i+1:i+1+want]); err != nil {
 				return fmt.Errorf("line %d: %w", i+1, err)
 			}
 			i += want
@@ -68,18 +69,22 @@ func Play(story string, begin func(Setup) Cluster) error {
 }
 
 // compare waits until the cluster is as a story says.
-func compare(c Cluster, want []string) error {
-	c.Await(func() bool { return slices.Equal(state(c), want) })
-	if got := state(c); !slices.Equal(got, want) {
+func compare(c Cluster, counted bool, want []string) error {
+	c.Await(func() bool { return slices.Equal(state(c, counted), want) })
+	if got := state(c, counted); !slices.Equal(got, want) {
 		return fmt.Errorf("the cluster is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	return nil
 }
 
-func state(c Cluster) (lines []string) {
+func state(c Cluster, counted bool) (lines []string) {
 	nodes := c.State()
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
-		lines = append(lines, name+" "+nodes[name].String())
+		line := nodes[name].String()
+		if counted {
+			line = nodes[name].counted()
+		}
+		lines = append(lines, name+" "+line)
 	}
 	return lines
 }
@@ -97,6 +102,8 @@ func setup(words []string) (s Setup, err error) {
 			s.Range, err = netip.ParsePrefix(value)
 		case "block":
 			s.Block, err = strconv.Atoi(value)
+		case "counted":
+			s.Counted = true
 		case "pre-allocate":
 			s.PreAllocate, err = strconv.Atoi(value)
 		default:

@@ -5,6 +5,7 @@ package cmd
 import (
 	"context"
 	"math/rand/v2"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
@@ -18,10 +19,12 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/ipamd"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
 // Where an agent's facts come from.
@@ -37,11 +40,16 @@ const (
 	ipamNodeIPAM    = "nodeipam"     // addresses as host-local gives them
 	ipamClusterPool = "cluster-pool" // addresses as Cilium's agent gives them
 	ipamMultiPool   = "multi-pool"   // the same, with blocks that come and go by what the node's PoolNode asks for
+	ipamCRD         = "crd"          // single addresses of the pool in the node's CiliumNode
+	ipamENI         = "eni"          // the same, where the operator has them of EC2
 	ipamDatastore   = "datastore"    // addresses and blocks as EC2 gives them to the instance
 	ipamExternal    = "external"     // addresses as another IPAM plugin says
 )
 
-var ipamSystems = []string{ipamContiv, ipamNodeIPAM, ipamClusterPool, ipamMultiPool, ipamDatastore, ipamExternal}
+var ipamSystems = []string{ipamContiv, ipamNodeIPAM, ipamClusterPool, ipamMultiPool, ipamCRD, ipamENI, ipamDatastore, ipamExternal}
+
+// addressed reports whether the node's CiliumNode has a pool of single addresses.
+func (f *clusterFlags) addressed() bool { return f.ipam == ipamCRD || f.ipam == ipamENI }
 
 // allocator is what gives a node's pods their addresses.
 func (f *clusterFlags) allocator(reuseDelay time.Duration) (ipam.NodeAllocator, error) {
@@ -50,6 +58,8 @@ func (f *clusterFlags) allocator(reuseDelay time.Duration) (ipam.NodeAllocator, 
 		return datastore.NewNode(datastore.NodeConfig{Cooling: f.ec2.cooling, Gateway: ipamd.Gateway})
 	case ipamClusterPool: // journals of before may hold pods with the address that agents keep for NAT
 		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Avoid: agent.KeptForNAT})
+	case ipamCRD, ipamENI:
+		return cilium.NewExpiringNode(picker{}, ipamd.Gateway)
 	case ipamMultiPool:
 		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Keep: agent.KeptForNAT})
 	}
@@ -69,6 +79,8 @@ type clusterFlags struct {
 	poolsNamespace, poolsName string
 	// ec2 are the environment's settings of --ipam datastore.
 	ec2 settingsOfIPAMD
+	// pods is the configuration's pod subnet, of --ipam crd and eni.
+	pods netip.Prefix
 	// nodeConfigs: NodeConfig resources are heeded.
 	nodeConfigs bool
 }
@@ -78,7 +90,7 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that names the API server; empty: the pod's own")
 	flags.StringVar(&f.pools, "pools", "", "source of the address ranges, which may change: the key pools of the ConfigMap `NAMESPACE/NAME`, or the IPAMConfig NAME; empty: the configuration")
 	flags.BoolVar(&f.nodeConfigs, "node-configs", false, "let the NodeConfig resource of a node replace its entry in the configuration")
-	flags.StringVar(&f.ipam, "ipam", "", "source of addresses: `contiv|nodeipam|cluster-pool|multi-pool|datastore|external`; cut by node ID, from the Node object's pod CIDRs, from blocks of vppdrill controller --type multi-pool, from EC2 with the environment of vppdrill ipamd, or from another IPAM plugin; empty: as useExternalIPAM says")
+	flags.StringVar(&f.ipam, "ipam", "", "source of addresses: `contiv|nodeipam|cluster-pool|multi-pool|crd|eni|datastore|external`; cut by node ID, from the Node object's pod CIDRs, from blocks of vppdrill controller --type multi-pool, from the pool of the node's CiliumNode, from EC2 with the environment of vppdrill ipamd, or from another IPAM plugin; empty: as useExternalIPAM says")
 }
 
 // check completes the flags, and the configuration by them.
@@ -93,8 +105,8 @@ func (f *clusterFlags) check(cfg *agent.Config) error {
 		if f.nodeConfigs {
 			return cli.Usagef("agent: --node-configs is for --cluster kubernetes")
 		}
-		if f.ipam == ipamMultiPool {
-			return cli.Usagef("agent: --ipam multi-pool is for --cluster kubernetes")
+		if f.ipam == ipamMultiPool || f.addressed() {
+			return cli.Usagef("agent: --ipam %s is for --cluster kubernetes", f.ipam)
 		}
 	case clusterKubernetes:
 	default:
@@ -124,6 +136,13 @@ func (f *clusterFlags) check(cfg *agent.Config) error {
 			return err
 		}
 	}
+	if f.addressed() {
+		plan, err := cfg.IPAMConfig.Resolve()
+		if err != nil {
+			return cli.Usagef("agent: %w", oneline.Error(err))
+		}
+		f.pods = plan.PodSubnet
+	}
 	if f.ipam == ipamContiv && cfg.IPAMConfig.UseExternalIPAM {
 		return cli.Usagef("agent: --ipam %s cuts blocks by node ID, and the configuration's useExternalIPAM takes them from elsewhere: leave out one of the two", f.ipam)
 	}
@@ -139,7 +158,7 @@ func (f *clusterFlags) rests(reuseDelay time.Duration) error {
 		return nil
 	}
 	switch f.ipam {
-	case ipamClusterPool, ipamMultiPool:
+	case ipamClusterPool, ipamMultiPool, ipamCRD, ipamENI:
 		return cli.Usagef("agent: --reuse-delay %s is not of --ipam %s: Cilium's agent gives a released address again as it comes; leave it out, or take --ipam nodeipam", reuseDelay, f.ipam)
 	case ipamDatastore:
 		return cli.Usagef("agent: --reuse-delay %s is not of --ipam %s: IP_COOLDOWN_PERIOD says how long a released address cools; leave it out", reuseDelay, f.ipam)
@@ -159,7 +178,9 @@ type facts struct {
 	stepped func(time.Time, *agent.Agent, []agent.Effect)
 	// trouble is a line about what keeps the agent from its cluster, empty where nothing does; it may be nil.
 	trouble func() string
-	stop    func() error
+	// run works beside the agent's driver until ctx ends; it may be nil.
+	run  func(ctx context.Context, d *host.Driver)
+	stop func() error
 }
 
 // preAllocate is how many addresses of multi-pool are kept ready: cilium-agent's default.
@@ -170,9 +191,9 @@ const preAllocate = 8
 const blockPatience = time.Minute
 
 // join reaches the agent's cluster.
-func join(ctx context.Context, o options, alloc ipam.NodeAllocator) (facts, error) {
+func join(ctx context.Context, o options, alloc ipam.NodeAllocator, machine vppwire.Linux) (facts, error) {
 	if o.cluster.kind == clusterKubernetes {
-		return joinKubernetes(ctx, o, alloc)
+		return joinKubernetes(ctx, o, alloc, machine)
 	}
 	c, stop, err := connect(ctx, o)
 	if err != nil {
@@ -184,7 +205,7 @@ func join(ctx context.Context, o options, alloc ipam.NodeAllocator) (facts, erro
 // use is what the agent does with the API server.
 func (o options) use() kube.AgentUse {
 	return kube.AgentUse{PoolsNamespace: o.cluster.poolsNamespace, PoolsName: o.cluster.poolsName, Services: o.services(), Policies: o.policies(),
-		PoolNode: o.cluster.ipam == ipamMultiPool, NodeConfigs: o.cluster.nodeConfigs}
+		PoolNode: o.cluster.ipam == ipamMultiPool, CiliumNode: o.cluster.addressed(), NodeConfigs: o.cluster.nodeConfigs}
 }
 
 // policies reports whether the agent enforces network policies, services whether it is told of services: it serves them,
@@ -194,7 +215,7 @@ func (o options) services() bool { return o.cfg.Services == agent.ServicesVPP ||
 
 // joinKubernetes ends an agent that may not do what it needs. An API server that does not answer ends none: what runs
 // goes on.
-func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator) (facts, error) {
+func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator, machine vppwire.Linux) (facts, error) {
 	c, err := dialKubernetes(ctx, "agent", o.cluster.kubeconfig, "vppdrill-agent", kube.AgentNeeds(o.use()), o.log)
 	if err != nil {
 		return facts{}, err
@@ -213,6 +234,19 @@ func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator) (f
 			full.Stepped(now, effects)
 			blocks.Stepped(now, a, effects)
 		}
+	}
+	if node, ok := alloc.(*cilium.ExpiringNode); ok {
+		addresses, err := c.AddressRequester(kube.AddressRequesterConfig{Linux: machine, Agent: cilium.AddressAgentConfig{Node: o.node, Alloc: node,
+			Mode: o.cluster.ipam, PodCIDR: o.cluster.pods, Watermarks: cilium.Watermarks{PreAllocate: preAllocate}}})
+		if err != nil {
+			return facts{}, err
+		}
+		f.cluster, full.Patience = addresses.Cluster(f.cluster), blockPatience
+		f.stepped = func(now time.Time, _ *agent.Agent, effects []agent.Effect) {
+			full.Stepped(now, effects)
+			addresses.Stepped(effects)
+		}
+		f.run = func(ctx context.Context, d *host.Driver) { addresses.Run(ctx, kube.OwnerOf(d)) }
 	}
 	return f, nil
 }

@@ -35,7 +35,12 @@ var cloudTypes = []nodeipam.CIDRAllocatorType{nodeipam.CloudAllocatorType, nodei
 const (
 	typeClusterPool = "cluster-pool"
 	typeMultiPool   = "multi-pool"
+	typeCRD         = "crd"
+	typeENI         = "eni"
 )
+
+// ciliumTypes are they.
+var ciliumTypes = []string{typeClusterPool, typeMultiPool, typeCRD, typeENI}
 
 // controllerFlags are the command line of `vppdrill controller`; those of the controller manager have its names.
 type controllerFlags struct {
@@ -60,7 +65,11 @@ alive, /readyz which one works. Several on one machine each need an address of t
 RangeAllocator works as the controller manager's. cluster-pool and multi-pool work as cilium-operator: --cluster-cidr may
 name any number of ranges, and more of them after each start, and a ledger among the cluster's NodeIDRecords keeps their
 holders. cluster-pool gives each Node its pod CIDRs, for agents with --ipam cluster-pool or nodeipam. multi-pool answers the
-requests of agents with --ipam multi-pool in their PoolNodes: blocks come and go with pods.
+requests of agents with --ipam multi-pool in their PoolNodes: blocks come and go with pods. crd fills the pools of
+CiliumNodes with single addresses, by the watermarks that agents with --ipam crd write there, and takes excess ones back by
+Cilium's release handshake; the ConfigMap vppdrill-addresses beside the Lease keeps their holders. eni does the same for
+agents with --ipam eni by secondary addresses of EC2, of the instances that the Nodes' providerIDs name; AWS_REGION and
+credentials come from where all AWS programs find them, and the rights that vppdrill ipamd needs, with DescribeInstances.
 
 CloudAllocator gives nodes the alias ranges that the cloud has for their machines. IPAMFromCluster writes the nodes' ranges
 to the cloud, and IPAMFromCloud the cloud's to the nodes. The cloud is a program of yours, run for each request:
@@ -88,7 +97,7 @@ Exit codes: 0 stopped, 1 it failed, 2 bad usage, 3 the cluster lacks what it nee
 			if err != nil {
 				return err
 			}
-			if f.kind == typeClusterPool || f.kind == typeMultiPool {
+			if slices.Contains(ciliumTypes, f.kind) {
 				return f.operate(cmd.Context(), lease, log)
 			}
 			cfg, err := f.config()
@@ -113,7 +122,7 @@ Exit codes: 0 stopped, 1 it failed, 2 bad usage, 3 the cluster lacks what it nee
 }
 
 func (f *controllerFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.kind, "type", string(nodeipam.RangeAllocatorType), "`RangeAllocator|CloudAllocator|IPAMFromCluster|IPAMFromCloud|cluster-pool|multi-pool`")
+	flags.StringVar(&f.kind, "type", string(nodeipam.RangeAllocatorType), "`RangeAllocator|CloudAllocator|IPAMFromCluster|IPAMFromCloud|cluster-pool|multi-pool|crd|eni`")
 	flags.StringVar(&f.cloud, "cloud", "", "`program` that asks the cloud, for types that need one")
 	flags.StringVar(&f.ipam.ClusterCIDR, "cluster-cidr", "", "`CIDR` of all pods, or one of each family, separated by a comma; any number with pools")
 	flags.StringVar(&f.ipam.ServiceCIDR, "service-cluster-ip-range", "", "`CIDR` of services, which no node gets, or one of each family")
@@ -151,7 +160,11 @@ func (f *controllerFlags) idle(flags *pflag.FlagSet) (err error) {
 		switch kind, name := nodeipam.CIDRAllocatorType(f.kind), given.Name; {
 		case kind == nodeipam.CloudAllocatorType && slices.Contains(rangeFlags, name):
 			refuse("is not for --type %s: the cloud alone says which ranges there are", f.kind)
-		case name == "cloud" && (f.kind == typeClusterPool || f.kind == typeMultiPool):
+		case f.kind == typeENI && slices.Contains(rangeFlags, name):
+			refuse("is not for --type eni: EC2's subnets have the addresses")
+		case f.kind == typeCRD && strings.HasPrefix(name, mask):
+			refuse("is not for --type crd: nodes get single addresses")
+		case name == "cloud" && slices.Contains(ciliumTypes, f.kind):
 			refuse("%s is for cloud types, --type %s asks none", f.cloud, f.kind)
 		case name == "cluster-cidr" && four > 0 && six > 0 && slices.Contains(cloudTypes, kind):
 			refuse("%s has two families, and --type %s knows one range of a node", f.ipam.ClusterCIDR, f.kind)
@@ -211,6 +224,8 @@ func (f *controllerFlags) writes() []string {
 		return []string{kube.WritesLedger}
 	case typeClusterPool:
 		return []string{kube.WritesLedger, kube.WritesPodCIDRs}
+	case typeCRD, typeENI:
+		return []string{kube.WritesAddresses}
 	}
 	return []string{kube.WritesPodCIDRs}
 }

@@ -48,7 +48,7 @@ func TestFullNodeIsTold(t *testing.T) {
 		o.node, o.cluster = "n1", clusterFlags{kind: clusterKubernetes, kubeconfig: file, ipam: system}
 		alloc, err := o.cluster.allocator(0)
 		must(t, err)
-		f, err := joinKubernetes(t.Context(), o, alloc)
+		f, err := joinKubernetes(t.Context(), o, alloc, nil)
 		must(t, err)
 		f.stepped(time.Now(), nil, []agent.Effect{agent.Answer{Code: agent.CodeTryAgain, Message: "no address is free", Exhausted: true}})
 		select {

@@ -3,13 +3,16 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/vppwire/host/ipamd/aws"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
@@ -56,9 +59,15 @@ func (f *controllerFlags) pool() (cilium.PoolSpec, error) {
 
 // operate runs one of cilium-operator's modes until ctx ends, which is no error.
 func (f *controllerFlags) operate(ctx context.Context, lease *kube.Lease, log *slog.Logger) error {
+	if f.kind == typeENI {
+		return f.giveENIs(ctx, lease, log)
+	}
 	spec, err := f.pool()
 	if err != nil {
 		return err
+	}
+	if f.kind == typeCRD {
+		return f.giveAddresses(ctx, slices.Concat(spec.IPv4, spec.IPv6), lease, log)
 	}
 	cfg := kube.OperatorConfig{Requested: f.kind == typeMultiPool, Lease: lease, Log: log, New: func() (cilium.Pools, error) {
 		if f.kind == typeClusterPool {
@@ -78,9 +87,58 @@ func (f *controllerFlags) operate(ctx context.Context, lease *kube.Lease, log *s
 	if err != nil {
 		return err
 	}
+	return f.operateOn(ctx, c, cfg, needs)
+}
+
+// giveAddresses runs cilium-operator's part in mode crd until ctx ends, which is no error.
+func (f *controllerFlags) giveAddresses(ctx context.Context, ranges []netip.Prefix, lease *kube.Lease, log *slog.Logger) error {
+	sum := 0
+	for i, r := range ranges {
+		if r.Addr().Is6() || r.Bits() > longestRange {
+			return cli.Usagef("controller: --cluster-cidr %s: --type crd wants IPv4 ranges of at most /%d, whose first and last address no pod gets", r, longestRange)
+		}
+		if sum += 1 << (32 - r.Bits()); sum > bookMost {
+			return cli.Usagef("controller: --cluster-cidr %s: --type crd keeps %d addresses at most, as one ConfigMap has no room for more", f.ipam.ClusterCIDR, bookMost)
+		}
+		if j := slices.IndexFunc(ranges[:i], r.Overlaps); j >= 0 {
+			return cli.Usagef("controller: --cluster-cidr: %s and %s overlap", ranges[j], r)
+		}
+	}
+	needs := kube.AddressOperatorNeeds(lease.Namespace, true)
+	c, err := dialKubernetes(ctx, "controller", f.kubeconfig, "vppdrill-controller", needs, log)
+	if err != nil {
+		return err
+	}
+	return f.operateOn(ctx, c, kube.OperatorConfig{Lease: lease, Log: log, Addresses: c.AddressBook(lease.Namespace, ranges), Release: release}, needs)
+}
+
+// release is when addresses are given back.
+var release = cilium.OperatorConfig{ReleaseExcessIPs: true, ReleaseDelay: cilium.DefaultReleaseDelay}
+
+// giveENIs runs cilium-operator's part in mode eni until ctx ends, which is no error.
+func (f *controllerFlags) giveENIs(ctx context.Context, lease *kube.Lease, log *slog.Logger) error {
+	account, err := aws.Open(ctx, aws.Config{Log: log})
+	if err != nil {
+		return cli.CannotRun(fmt.Errorf("controller: %w", err))
+	}
+	needs := kube.AddressOperatorNeeds(lease.Namespace, false)
+	c, err := dialKubernetes(ctx, "controller", f.kubeconfig, "vppdrill-controller", needs, log)
+	if err != nil {
+		return err
+	}
+	machines := func(ctx context.Context, id string) (kube.Machine, error) { return account.Client(ctx, id) }
+	return f.operateOn(ctx, c, kube.OperatorConfig{Lease: lease, Log: log, Addresses: c.ENIAddresses(machines), Release: release}, needs)
+}
+
+// The longest range of --type crd, and how many addresses all of them may have: a ConfigMap has 1 MiB, and an address of a node takes 18
+// bytes of it at most.
+const longestRange, bookMost = 30, 1 << 15
+
+// operateOn runs an operator on a connection until ctx ends.
+func (f *controllerFlags) operateOn(ctx context.Context, c *kube.Connection, cfg kube.OperatorConfig, needs []kube.Need) error {
 	o, err := c.Operator(cfg)
 	if err != nil {
 		return cli.Usagef("controller: %w", oneline.Error(err))
 	}
-	return f.run(ctx, running{lease, c, needs, o.Run, log})
+	return f.run(ctx, running{cfg.Lease, c, needs, o.Run, cfg.Log})
 }

@@ -29,6 +29,10 @@ func TestPoolFlags(t *testing.T) {
 		{typeMultiPool, nodeipam.Flags{ClusterCIDR: "10.0.0/16"}, 0, 0, "", "--cluster-cidr: "},
 		{typeMultiPool, nodeipam.Flags{ClusterCIDR: "10.0.0.0/16,10.0.4.0/24"}, 0, 0, "", "overlap"},
 		{typeClusterPool, nodeipam.Flags{ClusterCIDR: "10.0.0.0/16", NodeCIDRMaskSize: 8}, 0, 0, "", "prefix length 8"},
+		{typeCRD, nodeipam.Flags{ClusterCIDR: "10.0.0.0/16"}, 0, 0, "", "--cluster-cidr 10.0.0.0/16: --type crd keeps 32768 addresses at most"},
+		{typeCRD, nodeipam.Flags{ClusterCIDR: "10.0.0.0/20,10.0.4.0/24"}, 0, 0, "", "10.0.0.0/20 and 10.0.4.0/24 overlap"},
+		{typeCRD, nodeipam.Flags{ClusterCIDR: "10.0.0.0/31"}, 0, 0, "", "IPv4 ranges of at most /30"},
+		{typeCRD, nodeipam.Flags{ClusterCIDR: "fd00::/120"}, 0, 0, "", "IPv4 ranges of at most /30"},
 		{typeClusterPool, nodeipam.Flags{ClusterCIDR: "10.0.0.0/16", ServiceCIDR: "10.96.0.0/16"}, 0, 0, "", "--service-cluster-ip-range"},
 	} {
 		f := &controllerFlags{kind: test.kind, ipam: test.flags, kubeconfig: "/nonexistent"}

@@ -76,7 +76,7 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	facts, err := join(ctx, o, alloc)
+	facts, err := join(ctx, o, alloc, machine)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	return serve(ctx, o, d, facts.trouble, addresses)
+	return serve(ctx, o, d, facts, addresses)
 }
 
 // warm has EC2 give an agent its addresses: what the agent hears of its cluster, and its steps, pass by the requester.
@@ -175,14 +175,14 @@ func register(ctx context.Context, o options, c *etcd.Client) {
 	}
 }
 
-// serve runs the driver and its sockets until one of them ends. trouble is the cluster's of facts.
-func serve(ctx context.Context, o options, d *host.Driver, trouble func() string, addresses *ipamd.Requester) error {
+// serve runs the driver, its sockets and what works beside it until one of them ends.
+func serve(ctx context.Context, o options, d *host.Driver, facts facts, addresses *ipamd.Requester) error {
 	server, err := cnisocket.Listen(o.cniSocket, d, o.log)
 	if err != nil {
 		return err
 	}
 	server.Done = d.Metrics.Requested
-	shownBy := rest.Config{Agent: d, NodeName: o.node, IPAM: o.cfg.IPAMConfig, Metrics: d.Metrics.Registry, Trouble: trouble}
+	shownBy := rest.Config{Agent: d, NodeName: o.node, IPAM: o.cfg.IPAMConfig, Metrics: d.Metrics.Registry, Trouble: facts.trouble}
 	if addresses != nil {
 		shownBy.Metrics, shownBy.Beside = addresses.Metrics().With(shownBy.Metrics), addresses.Introspection()
 	}
@@ -195,6 +195,9 @@ func serve(ctx context.Context, o options, d *host.Driver, trouble func() string
 	parts := append(shown, server.Serve, d.Run)
 	if addresses != nil {
 		parts = append(parts, func(ctx context.Context) error { addresses.Run(ctx, d); return nil })
+	}
+	if facts.run != nil {
+		parts = append(parts, func(ctx context.Context) error { facts.run(ctx, d); return nil })
 	}
 	if o.install.confDir != "" {
 		parts = append(parts, func(ctx context.Context) error {

@@ -82,6 +82,11 @@ func New(cfg Config) (*Cloud, error) {
 		zones = append(zones, ec2.ZoneConfig(z))
 	}
 	c.net = ec2.NewNetwork(zones, plan.PodSubnet, ranges)
+	if cfg.Plan.System == scenarios.Cilium { // the handshake needs a cloud that does not reassign an address while it is being freed
+		for _, z := range c.net.Zones {
+			z.Pods.Rotate()
+		}
+	}
 	for n, z := range c.net.Zones {
 		c.region.AddSubnet(ec2.Place{ID: nodesSubnet(n), Zone: zoneName(n), Subnet: z.Nodes})
 		if z.Pods != z.Nodes {
@@ -111,6 +116,20 @@ func serve(socket string, h http.Handler) (*http.Server, error) {
 
 // API is the socket of EC2's endpoint.
 func (c *Cloud) API() string { return filepath.Join(c.cfg.Dir, "ec2.sock") }
+
+// Operator is how a program asks that is on no instance.
+func (c *Cloud) Operator() (where, key, secret string) { return region, accessKey, secretKey }
+
+// ProviderID is what a node's Node object calls its instance, "" where it has none.
+func (c *Cloud) ProviderID(node string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := c.instances[node]
+	if i == nil {
+		return ""
+	}
+	return "aws:///" + i.host.Zone + "/" + i.host.ID
+}
 
 // PodSubnet is where a node's interfaces are but for the first, "" where they are beside that one.
 func (c *Cloud) PodSubnet(node string) string {

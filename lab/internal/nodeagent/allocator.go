@@ -17,6 +17,9 @@ func (c *Config) allocator() (ipam.NodeAllocator, error) {
 	if c.EC2 != nil {
 		return datastore.NewNode(datastore.NodeConfig{Cooling: cmp.Or(c.EC2.Cooling, -1), Gateway: ipamd.Gateway})
 	}
+	if c.Addresses != nil {
+		return cilium.NewExpiringNode(picker{}, ipamd.Gateway)
+	}
 	if c.Cilium {
 		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Keep: agent.KeptForNAT})
 	}

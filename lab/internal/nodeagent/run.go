@@ -37,6 +37,8 @@ type Config struct {
 	EC2        *EC2
 	// Pools, where set, is where Cilium's agent asks for blocks.
 	Pools *Pools
+	// Addresses, where set, is where Cilium's agent shows which single addresses are in use.
+	Addresses *Addresses
 	// Boot tells one boot of the machine from the next.
 	Boot string
 	// Address, where valid, is the interconnect address that somebody gave the node.
@@ -51,15 +53,16 @@ type Config struct {
 
 // process is the running agent with what is watched of it.
 type process struct {
-	driver   *host.Driver
-	ipamd    *ipamd.Requester // nil without EC2
-	pools    *kube.Requester  // nil where it does not ask
-	counts   counts
-	vppUp    atomic.Bool
-	store    storeHeard
-	cluster  *heardCluster
-	restored []ipam.Lease
-	changes  *changes
+	driver    *host.Driver
+	ipamd     *ipamd.Requester       // nil without EC2
+	pools     *kube.Requester        // nil where it does not ask
+	addresses *kube.AddressRequester // nil where its CiliumNode has no pool
+	counts    counts
+	vppUp     atomic.Bool
+	store     storeHeard
+	cluster   *heardCluster
+	restored  []ipam.Lease
+	changes   *changes
 }
 
 // Main runs the agent whose Config is in a file, until ctx ends. Its log goes to stderr.
@@ -142,6 +145,16 @@ func run(ctx context.Context, c Config, kernel vppwire.Linux, addresses host.Hos
 			p.pools.Stepped(now, a, effects)
 		}
 	}
+	if c.Addresses != nil {
+		if p.addresses, err = c.Addresses.requester(c.Agent.NodeName, alloc.(*cilium.ExpiringNode), kernel, log); err != nil {
+			return err
+		}
+		told = p.addresses.Cluster(told)
+		stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) {
+			p.changes.stepped(now, a, effects)
+			p.addresses.Stepped(effects)
+		}
+	}
 	cfg := host.Config{
 		Agent: c.Agent, Allocator: alloc, Journal: countedJournal{j, &p.counts}, Records: records, Boot: c.Boot,
 		Linux: countedLinux{kernel, &p.counts, gone}, VPP: countedVPP{host.Socket(c.VPP), &p.counts, &p.vppUp, gone},
@@ -189,6 +202,9 @@ func (p *process) serve(ctx context.Context, c Config, log *slog.Logger) error {
 	go func() { ended <- p.driver.Run(ctx) }()
 	if p.ipamd != nil {
 		go p.ipamd.Run(ctx, p.driver)
+	}
+	if p.addresses != nil {
+		go p.addresses.Run(ctx, kube.OwnerOf(p.driver))
 	}
 	<-restored
 	cni, err := cnisocket.Listen(c.CNI, p.driver, log)

@@ -50,6 +50,9 @@ func (p *process) state(out http.ResponseWriter, r *http.Request) {
 		if p.pools != nil {
 			s.Daemon = p.pools.Pending()
 		}
+		if p.addresses != nil {
+			s.Daemon = p.addresses.Pending()
+		}
 	})
 	if err != nil {
 		http.Error(out, err.Error(), http.StatusServiceUnavailable)

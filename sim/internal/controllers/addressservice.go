@@ -2,12 +2,10 @@ package controllers
 
 import (
 	"errors"
-	"fmt"
 	"net/netip"
-	"slices"
 	"time"
 
-	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
@@ -48,12 +46,11 @@ func (s *vpc) left(node string) int { return s.zoneOf(node).Pods.Free() }
 func (*vpc) vacant() bool { return false }
 
 // addressService is the provider of Cilium's mode crd: the keeper of a site's addresses, asked one node at a time. It
-// answers as EC2 does, for nodes that have one interface with room for any number. A released address is given last.
+// answers as EC2 does, for nodes that have one interface with room for any number.
 type addressService struct {
-	env    Env
-	ranges []netip.Prefix
-	free   []netip.Addr // the one that has been free for the longest first
-	nodes  map[string]Cloud
+	env   Env
+	book  cilium.AddressBook
+	nodes map[string]Cloud
 }
 
 func newAddressService(env Env) (*addressService, error) {
@@ -72,7 +69,7 @@ func newAddressService(env Env) (*addressService, error) {
 
 // Join implements provider.
 func (s *addressService) Join(node string) error {
-	s.nodes[node] = newInstance(&servedNode{service: s}, func(blocks []netip.Prefix) { s.env.Assigned(node, blocks) })
+	s.nodes[node] = newInstance(&servedNode{service: s, name: node}, func(blocks []netip.Prefix) { s.env.Assigned(node, blocks) })
 	if plant := s.env.Plant.Cloud; plant != nil {
 		s.nodes[node] = plant(node, s.nodes[node])
 	}
@@ -87,53 +84,11 @@ func (s *addressService) Leave(node string) {
 	}
 }
 
-// AddRange implements provider. The first and the last address of a range are never given.
-func (s *addressService) AddRange(r netip.Prefix) error {
-	r = space.Normal(r)
-	if slices.Contains(s.ranges, r) {
-		return fmt.Errorf("there is a range %s", r)
-	}
-	s.ranges = append(s.ranges, r)
-	held := s.held() // of a range that was removed and comes back
-	last := space.Last(r)
-	for a := r.Addr().Next(); a.Less(last); a = a.Next() {
-		if !held[a] {
-			s.free = append(s.free, a)
-		}
-	}
-	return nil
-}
+// AddRange implements provider.
+func (s *addressService) AddRange(r netip.Prefix) error { return s.book.AddRange(r) }
 
-// RemoveRange implements provider: what nodes have of it they keep until they give it back.
-func (s *addressService) RemoveRange(r netip.Prefix) error {
-	i := slices.Index(s.ranges, r)
-	if i < 0 {
-		return fmt.Errorf("there is no range %s", r)
-	}
-	s.ranges = slices.Delete(s.ranges, i, i+1)
-	s.free = slices.DeleteFunc(s.free, r.Contains)
-	return nil
-}
-
-// held are the addresses that nodes have.
-func (s *addressService) held() map[netip.Addr]bool {
-	held := make(map[netip.Addr]bool)
-	for _, n := range s.nodes { //vppdrill:unordered it becomes a set
-		for _, e := range n.Metadata(s.env.now()) {
-			for _, u := range e.Units {
-				held[u.Addr()] = true
-			}
-		}
-	}
-	return held
-}
-
-// back takes an address back, if it is still the service's.
-func (s *addressService) back(a netip.Addr) {
-	if slices.ContainsFunc(s.ranges, func(r netip.Prefix) bool { return r.Contains(a) }) {
-		s.free = append(s.free, a)
-	}
-}
+// RemoveRange implements provider.
+func (s *addressService) RemoveRange(r netip.Prefix) error { return s.book.RemoveRange(r) }
 
 func (s *addressService) of(node string) Cloud { return s.nodes[node] }
 
@@ -141,14 +96,14 @@ func (*addressService) most() (interfaces, each int) { return 1, 1 << 24 }
 
 func (s *addressService) spare(node string) int { return s.left(node) }
 
-func (s *addressService) left(string) int { return len(s.free) }
+func (s *addressService) left(string) int { return s.book.Free() }
 
-func (s *addressService) vacant() bool { return len(s.free) > 0 }
+func (s *addressService) vacant() bool { return s.book.Free() > 0 }
 
 // servedNode is one node at an address service.
 type servedNode struct {
 	service *addressService
-	units   []netip.Prefix
+	name    string
 	gone    bool
 }
 
@@ -157,7 +112,6 @@ const servedInterface = "service"
 
 var (
 	errServedGone = errors.New("the node is not known")
-	errServedNone = errors.New("no address is left")
 	errServedOnly = errors.New("an address service has no interfaces")
 )
 
@@ -171,36 +125,35 @@ func (n *servedNode) Describe(now time.Time) ([]ec2.ENI, error) {
 
 // Metadata implements Cloud.
 func (n *servedNode) Metadata(time.Time) []ec2.ENI {
-	return []ec2.ENI{{ID: servedInterface, Primary: true, Units: slices.Clone(n.units)}}
+	return []ec2.ENI{{ID: servedInterface, Primary: true, Units: unitsOf(n.service.book.Of(n.name))}}
+}
+
+func unitsOf(addrs []netip.Addr) (list []netip.Prefix) {
+	for _, a := range addrs {
+		list = append(list, unit(a))
+	}
+	return list
 }
 
 // Assign implements Cloud: as many as there are.
-func (n *servedNode) Assign(_ time.Time, _ string, units int, _ bool) (list []netip.Prefix, err error) {
-	free := n.service.free
-	switch {
-	case n.gone:
+func (n *servedNode) Assign(_ time.Time, _ string, units int, _ bool) ([]netip.Prefix, error) {
+	if n.gone {
 		return nil, errServedGone
-	case len(free) == 0:
-		return nil, errServedNone
 	}
-	some := min(units, len(free))
-	for _, a := range free[:some] {
-		list = append(list, unit(a))
-	}
-	n.service.free = slices.Clone(free[some:])
-	n.units = append(n.units, list...)
-	return list, nil
+	some, err := n.service.book.Give(n.name, units)
+	return unitsOf(some), err
 }
 
 // Unassign implements Cloud.
 func (n *servedNode) Unassign(_ time.Time, _ string, units []netip.Prefix) error {
-	n.units = slices.DeleteFunc(n.units, func(p netip.Prefix) bool {
-		gone := slices.Contains(units, p)
-		if gone {
-			n.service.back(p.Addr())
-		}
-		return gone
-	})
+	if n.gone {
+		return nil
+	}
+	var addrs []netip.Addr
+	for _, u := range units {
+		addrs = append(addrs, u.Addr())
+	}
+	n.service.book.TakeBack(n.name, addrs)
 	return nil
 }
 
@@ -219,6 +172,6 @@ func (*servedNode) Attach(time.Time, map[string]string, bool) (string, error) {
 
 // Terminate implements Cloud.
 func (n *servedNode) Terminate(now time.Time) {
-	_ = n.Unassign(now, servedInterface, slices.Clone(n.units))
+	_ = n.Unassign(now, servedInterface, unitsOf(n.service.book.Of(n.name)))
 	n.gone = true
 }

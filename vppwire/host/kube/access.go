@@ -18,8 +18,9 @@ var ErrNotReady = errors.New("the cluster is not ready for this program")
 
 // mendManifests is what gives a cluster everything that agents and controllers need, mendReviews what everybody may do.
 const (
-	mendManifests = "kubectl apply -k fixtures/kubernetes/base"
-	mendReviews   = "kubectl create clusterrolebinding system:basic-user --clusterrole=system:basic-user --group=system:authenticated"
+	mendManifests  = "kubectl apply -k fixtures/kubernetes/base"
+	mendCiliumNode = "kubectl apply -f fixtures/kubernetes/crd/ciliumnode.yaml"
+	mendReviews    = "kubectl create clusterrolebinding system:basic-user --clusterrole=system:basic-user --group=system:authenticated"
 )
 
 // Need is what a program does with objects of one kind.
@@ -30,6 +31,8 @@ type Need struct {
 	// Kind and Fields are set of those that this program writes: what it writes, which the server must keep.
 	Kind   string
 	Fields []string
+	// Mend has a server serve them with those fields; empty: the manifests.
+	Mend string
 	// Namespace is empty for all, or for objects that have none. Name is empty for any.
 	Namespace, Name string
 	Verbs           []string
@@ -39,8 +42,9 @@ type Need struct {
 type AgentUse struct {
 	// PoolsNamespace and PoolsName are as in FactsConfig.
 	PoolsNamespace, PoolsName string
-	// Services, Policies, PoolNode and NodeConfigs: it serves services, enforces network policies, asks for blocks in its PoolNode, heeds NodeConfig resources.
-	Services, Policies, PoolNode, NodeConfigs bool
+	// Services, Policies, PoolNode, CiliumNode and NodeConfigs: it serves services, enforces network policies, asks for blocks in its
+	// PoolNode, has addresses of its CiliumNode, heeds NodeConfig resources.
+	Services, Policies, PoolNode, CiliumNode, NodeConfigs bool
 }
 
 // AgentNeeds are those of an agent. ClusterRole vppdrill-agent grants them.
@@ -75,7 +79,31 @@ func AgentNeeds(use AgentUse) []Need {
 	if use.PoolNode {
 		needs = append(needs, Need{Group: Group, Version: RecordVersion, Resource: PoolNodeResource, Kind: PoolNodeKind, Fields: poolFields, Verbs: []string{"list", "watch", "create", "update"}})
 	}
+	if use.CiliumNode {
+		needs = append(needs, Need{Group: CiliumGroup, Version: CiliumVersion, Resource: CiliumNodeResource, Kind: CiliumNodeKind, Fields: addressFields, Mend: mendCiliumNode, Verbs: []string{"list", "watch", "create", "update"}},
+			Need{Group: CiliumGroup, Resource: CiliumNodeResource + "/status", Verbs: []string{"update"}})
+	}
 	return needs
+}
+
+// AddressOperatorNeeds are those of an Operator of single addresses, with both the lease and its AddressBook, if it has one, in this
+// namespace.
+func AddressOperatorNeeds(namespace string, book bool) []Need {
+	needs := []Need{{Resource: "nodes", Verbs: []string{"get"}}}
+	if book {
+		needs = []Need{
+			{Resource: "nodes", Verbs: []string{"list"}},
+			{Resource: "configmaps", Namespace: namespace, Verbs: []string{"create"}},
+			{Resource: "configmaps", Namespace: namespace, Name: AddressBookName, Verbs: []string{"get", "update"}},
+		}
+	}
+	return append(needs, []Need{
+		{Resource: "events", Verbs: []string{"create", "patch"}},
+		{Group: "coordination.k8s.io", Resource: "leases", Namespace: namespace, Verbs: []string{"get", "create", "update"}},
+		{Group: "coordination.k8s.io", Resource: "leases", Verbs: []string{"list"}},
+		{Group: CiliumGroup, Version: CiliumVersion, Resource: CiliumNodeResource, Kind: CiliumNodeKind, Fields: addressFields, Mend: mendCiliumNode, Verbs: []string{"list", "watch", "update"}},
+		{Group: CiliumGroup, Resource: CiliumNodeResource + "/status", Verbs: []string{"update"}},
+	}...)
 }
 
 // ControllerNeeds are those of a node IPAM controller with a lease in this namespace.
@@ -152,7 +180,7 @@ func (c *Connection) KeepRights(ctx context.Context, needs []Need, patience time
 func (c *Connection) check(ctx context.Context, needs []Need, mend string) error {
 	for _, n := range needs {
 		if n.Version != "" {
-			if err := c.served(ctx, n, mend); err != nil {
+			if err := c.served(ctx, n, cmp.Or(n.Mend, mend)); err != nil {
 				return err
 			}
 		}

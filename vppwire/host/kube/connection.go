@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -118,6 +119,22 @@ func (c *Connection) Facts(cfg FactsConfig) *Facts {
 func (c *Connection) Requester(cfg RequesterConfig) *Requester {
 	cfg.Client, cfg.Log = c.client, c.log
 	return NewRequester(cfg)
+}
+
+// AddressRequester is NewAddressRequester on this connection.
+func (c *Connection) AddressRequester(cfg AddressRequesterConfig) (*AddressRequester, error) {
+	cfg.Client, cfg.Log = c.client, c.log
+	return NewAddressRequester(cfg)
+}
+
+// AddressBook is NewAddressBook on this connection.
+func (c *Connection) AddressBook(namespace string, ranges []netip.Prefix) *AddressBook {
+	return NewAddressBook(AddressBookConfig{c.client, namespace, ranges})
+}
+
+// ENIAddresses is NewENIAddresses on this connection.
+func (c *Connection) ENIAddresses(machine func(ctx context.Context, id string) (Machine, error)) *ENIAddresses {
+	return NewENIAddresses(ENIAddressesConfig{c.client, machine})
 }
 
 // Operator is NewOperator on this connection.

@@ -40,7 +40,7 @@ func (t *term) perform(effects []nodeipam.Effect) {
 		case nodeipam.RecordEvent:
 			t.events.record(e)
 		case nodeipam.WakeAt:
-			setAlarm(t.alarm, e.At, &t.d.clock)
+			pace{clock: &t.d.clock}.set(t.alarm, e.At)
 		case nodeipam.GiveUp:
 			t.fatal = e.Why
 		default:

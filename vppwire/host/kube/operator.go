@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -13,7 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 )
 
-// OperatorConfig is what an Operator needs. Client and New are needed.
+// OperatorConfig is what an Operator needs. Client, and one of New and Addresses, are needed.
 type OperatorConfig struct {
 	// Client needs what OperatorNeeds says.
 	Client kubernetes.Interface
@@ -21,6 +22,12 @@ type OperatorConfig struct {
 	New func() (cilium.Pools, error)
 	// Requested: nodes ask in PoolNodes, and are answered there; otherwise each Node object gets its pod CIDRs, once.
 	Requested bool
+	// Addresses, where set, is where nodes' single addresses come from: the pools of their CiliumNodes are filled, as by modes crd and eni,
+	// and there is no ledger. Release is when they are given back.
+	Addresses Addresses
+	Release   cilium.OperatorConfig
+	// Pace is how many times as fast as the clock the operator's own time passes, for labs; 0 is 1. The lease's does not.
+	Pace float64
 	// Lease is what leaders hold; nil: this process leads for as long as it runs. Two that lead do no harm: the ledger
 	// takes entries of one.
 	Lease *Lease
@@ -35,10 +42,26 @@ type OperatorConfig struct {
 
 // Operator gives nodes blocks of pools as cilium-operator does in modes cluster-pool and multi-pool. Who holds what is
 // a ledger among the records of node IDs, an object for each entry: one is appended before any node is shown what it
-// says, and who cannot append does not lead.
+// says, and who cannot append does not lead. In modes crd and eni it fills the pools of CiliumNodes with single addresses.
 type Operator struct {
 	cfg   OperatorConfig
 	clock clock
+
+	mu      sync.Mutex
+	pending string
+}
+
+// Pending says what a leading operator of single addresses has under way, "" for nothing or where this one does not lead.
+func (o *Operator) Pending() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.pending
+}
+
+func (o *Operator) looks(pending string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.pending = pending
 }
 
 // operatorPause is between two terms.
@@ -46,11 +69,15 @@ const operatorPause = 5 * time.Second
 
 // NewOperator returns an Operator that does nothing before Run.
 func NewOperator(cfg OperatorConfig) (*Operator, error) {
-	if cfg.Client == nil || cfg.New == nil {
-		return nil, errors.New("kube: a client and pools are needed")
+	if cfg.Client == nil || cfg.New == nil && cfg.Addresses == nil {
+		return nil, errors.New("kube: a client, and pools or addresses, are needed")
 	}
-	if _, err := cfg.New(); err != nil {
-		return nil, fmt.Errorf("kube: %w", err) // now, and not when this process begins to lead
+	if cfg.Addresses == nil {
+		if _, err := cfg.New(); err != nil {
+			return nil, fmt.Errorf("kube: %w", err) // now, and not when this process begins to lead
+		}
+	} else if _, err := cilium.NewAddressTerm(cfg.Release); err != nil {
+		return nil, fmt.Errorf("kube: %w", err)
 	}
 	if cfg.Lease != nil {
 		lease, err := cfg.Lease.complete()
@@ -101,7 +128,10 @@ func (o *Operator) Run(ctx context.Context) error {
 	return nil
 }
 
-func (o *Operator) target() poolTarget {
+func (o *Operator) target() target {
+	if o.cfg.Addresses != nil {
+		return newCiliumNodes(o.cfg.Client)
+	}
 	if o.cfg.Requested {
 		return newPoolNodes(o.cfg.Client)
 	}

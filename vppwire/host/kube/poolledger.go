@@ -22,7 +22,7 @@ const (
 type poolLedger struct{ store *Store }
 
 // perform makes a request of a term; false where it is none to the ledger.
-func (l poolLedger) perform(e cilium.Effect) (cilium.Stored, bool) {
+func (l poolLedger) perform(e cilium.Effect) (cilium.Event, bool) {
 	switch e := e.(type) {
 	case cilium.ReadStart:
 		return l.start(e.ID), true
@@ -39,7 +39,7 @@ func (l poolLedger) perform(e cilium.Effect) (cilium.Stored, bool) {
 	case cilium.StrikeEntry:
 		return l.ask(agent.StoreRequest{ID: e.ID, Op: agent.StoreDelete, Key: ledgerPrefix + e.Entry.Key, Revision: e.Entry.Revision}), true
 	}
-	return cilium.Stored{}, false
+	return nil, false
 }
 
 func (l poolLedger) ask(r agent.StoreRequest) cilium.Stored {

@@ -26,8 +26,8 @@ const (
 	PoolNodesPath = "/apis/" + Group + "/" + RecordVersion + "/" + PoolNodeResource
 )
 
-// readPoolNode reads a PoolNode.
-func readPoolNode(u *unstructured.Unstructured) cilium.Object {
+// readResource reads a PoolNode or a CiliumNode.
+func readResource(u *unstructured.Unstructured) cilium.Object {
 	at, err := revision(u.GetResourceVersion())
 	text, unreadable := u.MarshalJSON()
 	if err == nil {
@@ -71,8 +71,8 @@ func newPoolNode(x cilium.Object) (*unstructured.Unstructured, error) {
 	return withPools(u, x.Spec.IPAM.Pools)
 }
 
-// poolTarget is where an operator finds nodes and shows them what they have.
-type poolTarget interface {
+// target is where an operator finds nodes and shows them what they have.
+type target interface {
 	// follow tells all nodes, then every change, until ctx ends; giveUp is told when another program gives them what they
 	// have.
 	follow(ctx context.Context, tell func(cilium.Event), giveUp func(error))
@@ -104,15 +104,15 @@ func poolSink[T object](read func(T) cilium.Object, tell func(cilium.Event)) sin
 
 // followThose tells the objects that a selector chooses.
 func (p poolNodes) followThose(ctx context.Context, selector string, tell func(cilium.Event)) {
-	follow(ctx, p.objects.client, p.objects, selector, &unstructured.Unstructured{}, poolSink(readPoolNode, tell))
+	follow(ctx, p.objects.client, p.objects, selector, &unstructured.Unstructured{}, poolSink(readResource, tell))
 }
 
-// follow implements poolTarget.
+// follow implements target.
 func (p poolNodes) follow(ctx context.Context, tell func(cilium.Event), _ func(error)) {
 	p.followThose(ctx, "", tell)
 }
 
-// write implements poolTarget.
+// write implements target.
 func (p poolNodes) write(ctx context.Context, x cilium.Object) (cilium.Object, error) {
 	fresh, err := withPools(x.Raw.(*unstructured.Unstructured), x.Spec.IPAM.Pools)
 	if err != nil {
@@ -135,13 +135,13 @@ func (p poolNodes) put(ctx context.Context, verb, name string, u *unstructured.U
 	if err != nil {
 		return cilium.Object{}, err
 	}
-	return readPoolNode(now), nil
+	return readResource(now), nil
 }
 
 // nodeCIDRs are Node objects, whose pod CIDRs are what they have; those cannot be changed once they are there.
 type nodeCIDRs struct{ client kubernetes.Interface }
 
-// follow implements poolTarget.
+// follow implements target.
 func (t nodeCIDRs) follow(ctx context.Context, tell func(cilium.Event), giveUp func(error)) {
 	followNodes(ctx, t.client, new(writers).watching(poolSink(nodePools, tell), giveUp))
 }
@@ -162,7 +162,7 @@ func nodePools(n *v1.Node) cilium.Object {
 	return cilium.Object{CiliumNode: c, Revision: at, Owner: string(n.UID), Raw: n}
 }
 
-// write implements poolTarget.
+// write implements target.
 func (t nodeCIDRs) write(ctx context.Context, x cilium.Object) (cilium.Object, error) {
 	allocated := x.Spec.IPAM.Pools.Allocated
 	if len(allocated) != 1 || len(x.Raw.(*v1.Node).Spec.PodCIDRs) > 0 {

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/kubernetes"
 
@@ -122,9 +121,12 @@ func (r *Requester) run(ctx context.Context, granted *host.Granted) {
 		alarm: time.NewTimer(time.Hour), granted: granted}
 	q.alarm.Stop()
 	defer q.alarm.Stop()
-	if !q.findNode() {
+	own, ok := ownNode{r.cfg.Client, r.cfg.Node, r.cfg.RequestTimeout, r.cfg.Log}.find(ctx)
+	if !ok {
 		return
 	}
+	q.uid = own
+	q.step(cilium.NodeIs{UID: own})
 	news := make(chan cilium.Event)
 	var follower sync.WaitGroup
 	defer follower.Wait()
@@ -167,35 +169,6 @@ type requesting struct {
 	heard bool
 	// looking: the machine has asked for the agent's state.
 	looking bool
-}
-
-// findNode asks for the UID of the node's Node object until that is known; false when ctx has ended.
-func (q *requesting) findNode() bool {
-	for {
-		own, err := q.nodeUID()
-		if err == nil {
-			q.uid = own
-			q.step(cilium.NodeIs{UID: own})
-			return true
-		}
-		q.cfg.Log.Warn("the node's own Node cannot be read", "node", q.cfg.Node, "error", err)
-		select {
-		case <-q.ctx.Done():
-			return false
-		case <-time.After(operatorPause):
-		}
-	}
-}
-
-// nodeUID is the UID of the node's Node object, which is empty while there is none.
-func (q *requesting) nodeUID() (string, error) {
-	ctx, cancel := context.WithTimeout(q.ctx, q.cfg.RequestTimeout)
-	defer cancel()
-	list, err := q.cfg.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", q.cfg.Node).String()})
-	if err != nil || len(list.Items) == 0 {
-		return "", err
-	}
-	return string(list.Items[0].UID), nil
 }
 
 // look shows the machine the agent as its last step left it.
@@ -255,7 +228,7 @@ func (q *requesting) perform(e cilium.Effect) cilium.Event {
 	case cilium.Note:
 		q.cfg.Log.Warn(e.Text, "node", q.cfg.Node)
 	case cilium.WakeAt:
-		setAlarm(q.alarm, e.At, &q.clock)
+		pace{clock: &q.clock}.set(q.alarm, e.At)
 	default:
 		panic(fmt.Sprintf("kube: unknown effect %T", e))
 	}

@@ -23,6 +23,8 @@ const (
 	WritesPodCIDRs = "vppdrill.github.io/writes-pod-cidrs"
 	// WritesLedger: the ledger of blocks that pools give, of which a cluster has one.
 	WritesLedger = "vppdrill.github.io/writes-ledger"
+	// WritesAddresses: the pools of CiliumNodes, whose addresses one keeper gives.
+	WritesAddresses = "vppdrill.github.io/writes-addresses"
 )
 
 // writes and writesNot are the labels' values. One that does not hold is written as well: the lease may have it of a
@@ -37,7 +39,7 @@ func (e electorate) labels() map[string]string {
 	if len(e.lease.Writes) == 0 {
 		return nil
 	}
-	labels := map[string]string{WritesPodCIDRs: writesNot, WritesLedger: writesNot}
+	labels := map[string]string{WritesPodCIDRs: writesNot, WritesLedger: writesNot, WritesAddresses: writesNot}
 	for _, what := range e.lease.Writes {
 		labels[what] = writes
 	}

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,8 @@ var (
 	recordFields = []string{"spec.key", "spec.record"}
 	poolFields   = []string{"spec.ipam.pools.requested.pool", "spec.ipam.pools.requested.needed.ipv4-addrs", "spec.ipam.pools.requested.needed.ipv6-addrs",
 		"spec.ipam.pools.allocated.pool", "spec.ipam.pools.allocated.cidrs"}
+	addressFields = []string{"spec.ipam.pool", "spec.ipam.pre-allocate", "spec.ipam.min-allocate", "spec.ipam.max-allocate", "spec.ipam.max-above-watermark",
+		"status.ipam.used", "status.ipam.release-ips", "status.ipam.operator-status"}
 )
 
 // mendDefinitions is what has a server keep every field.
@@ -75,7 +78,7 @@ func (c *Connection) keeps(ctx context.Context, n Need) error {
 		}
 		for _, field := range n.Fields {
 			if !s.keeps(strings.Split(field, ".")) {
-				return fmt.Errorf("%w: %s drops %s, which this one writes: %s", errOlder, n, field, mendDefinitions)
+				return fmt.Errorf("%w: %s drops %s, which this one writes: %s", errOlder, n, field, cmp.Or(n.Mend, mendDefinitions))
 			}
 		}
 	}

@@ -52,10 +52,19 @@ func newPlayed(t *testing.T, s systemtest.Setup) *played {
 	return p
 }
 
-// requested: agents ask for blocks.
-func (p *played) requested() bool { return p.setup.Mode != "cluster-pool" }
+// requested: agents ask for blocks. addressed: they have single addresses.
+func (p *played) requested() bool { return p.setup.Mode != "cluster-pool" && !p.addressed() }
+func (p *played) addressed() bool { return p.setup.Mode == "crd" }
+
+// storyPace is how much faster than in clusters the minutes of single addresses pass.
+const storyPace = 60
 
 func (p *played) lead() {
+	if p.addressed() {
+		p.stop = operate(p.t, kube.OperatorConfig{Client: p.client, Pace: storyPace, Release: cilium.OperatorConfig{ReleaseExcessIPs: true},
+			Addresses: kube.NewAddressBook(kube.AddressBookConfig{Client: p.client, Namespace: "kube-system", Ranges: []netip.Prefix{p.setup.Range}})})
+		return
+	}
 	spec := cilium.PoolSpec{IPv4: []netip.Prefix{p.setup.Range}, MaskSize4: p.setup.Block}
 	p.stop = operate(p.t, kube.OperatorConfig{Client: p.client, Requested: p.requested(), New: func() (cilium.Pools, error) {
 		if !p.requested() {
@@ -92,6 +101,7 @@ func (p *played) Leave(name string) {
 	delete(p.nodes, name)
 	p.server.deleteNode(name)
 	p.server.drop("poolnodes", "", name) // as the garbage collector does
+	p.server.drop("ciliumnodes", "", name)
 }
 
 // Restart implements systemtest.Cluster.
@@ -121,6 +131,16 @@ func (p *played) State() map[string]systemtest.Node {
 
 // shown are the blocks that the server says a node has.
 func (p *played) shown(name string) (list []netip.Prefix) {
+	if p.addressed() {
+		var book cilium.AddressBook
+		if o := p.server.Get("configmaps", "kube-system", kube.AddressBookName); o != nil {
+			must(p.t, json.Unmarshal([]byte(o["data"].(map[string]any)[kube.AddressBookKey].(string)), &book))
+		}
+		for _, a := range book.Of(name) {
+			list = append(list, netip.PrefixFrom(a, a.BitLen()))
+		}
+		return list
+	}
 	texts := p.server.nodes()[name].Spec.PodCIDRs
 	if p.requested() {
 		texts = nil
@@ -153,27 +173,49 @@ type playedNode struct {
 	*played
 	name   string
 	mu     sync.Mutex
-	alloc  *cilium.Node
+	alloc  playedAllocator
 	r      *kube.Requester
+	single *kube.AddressRequester
 	wanted int
 	end    func()
 }
 
+// playedAllocator is what a node's pods have their addresses of.
+type playedAllocator interface {
+	ipam.NodeAllocator
+	Records() []ipam.Record
+	Len() int
+}
+
 // start begins a life of the node's agent, whose journal says records.
 func (n *playedNode) start(records []ipam.Record) {
-	alloc, err := cilium.NewNode(cilium.NodeConfig{Pick: firstPick{}, FirstRouter: true, Keep: agent.KeptForNAT})
+	blocks, err := cilium.NewNode(cilium.NodeConfig{Pick: firstPick{}, FirstRouter: true, Keep: agent.KeptForNAT})
 	must(n.t, err)
+	single, err := cilium.NewExpiringNode(firstPick{}, netip.MustParseAddr("169.254.1.1"))
+	must(n.t, err)
+	var alloc playedAllocator = blocks
+	if n.addressed() {
+		alloc = single
+	}
 	_, err = ipam.Replay(alloc, records)
 	must(n.t, err)
 	n.mu.Lock()
-	n.alloc, n.r = alloc, nil
+	n.alloc, n.r, n.single = alloc, nil, nil
 	if n.requested() {
-		n.r = kube.NewRequester(kube.RequesterConfig{Client: n.client, Node: n.name, Alloc: alloc, PreAllocate: n.setup.PreAllocate})
+		n.r = kube.NewRequester(kube.RequesterConfig{Client: n.client, Node: n.name, Alloc: blocks, PreAllocate: n.setup.PreAllocate})
+	}
+	if n.addressed() {
+		n.single, err = kube.NewAddressRequester(kube.AddressRequesterConfig{Client: n.client, Pace: storyPace, Agent: cilium.AddressAgentConfig{Node: n.name, Alloc: single,
+			Mode: n.setup.Mode, PodCIDR: n.setup.Range, Watermarks: cilium.Watermarks{PreAllocate: n.setup.PreAllocate}, Pick: firstPick{}}})
+		must(n.t, err)
 	}
 	n.mu.Unlock()
 	var f host.Cluster = kube.NewFacts(kube.FactsConfig{Client: n.client, Node: n.name})
 	if n.r != nil {
 		f = n.r.Cluster(f)
+	}
+	if n.single != nil {
+		f = n.single.Cluster(f)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var watch sync.WaitGroup
@@ -188,6 +230,16 @@ func (n *playedNode) start(records []ipam.Record) {
 			}
 		})
 	})
+	if n.single != nil {
+		watch.Go(func() {
+			n.single.Run(ctx, func(_ context.Context, look func(kube.Holder)) error {
+				n.mu.Lock()
+				defer n.mu.Unlock()
+				look(n)
+				return nil
+			})
+		})
+	}
 	n.end = sync.OnceFunc(func() { cancel(); watch.Wait() })
 	n.t.Cleanup(n.end)
 	n.do(func(*playedNode) {})
@@ -211,12 +263,18 @@ func (n *playedNode) do(change func(*playedNode)) {
 	if n.r != nil {
 		n.r.Stepped(time.Now(), n, effects)
 	}
+	if n.single != nil {
+		n.single.Stepped(effects)
+	}
 }
 
 // Time, Idle and Ranges implement kube.Stepper.
 func (*playedNode) Time(now time.Time) time.Time { return now }
 
-// Idle implements kube.Stepper.
+// Blocks implements kube.Holder.
+func (n *playedNode) Blocks() []ipam.Block { return n.alloc.Blocks() }
+
+// Idle implements kube.Stepper and kube.Holder.
 func (*playedNode) Idle() bool { return true }
 
 // Ranges implements kube.Stepper.

@@ -14,6 +14,7 @@ type operation[In, Out any] = func(context.Context, *In, ...func(*ec2.Options)) 
 // operations in every program that links this package, 40 MB.
 type api struct {
 	describeNetworkInterfaces       operation[ec2.DescribeNetworkInterfacesInput, ec2.DescribeNetworkInterfacesOutput]
+	describeInstances               operation[ec2.DescribeInstancesInput, ec2.DescribeInstancesOutput]
 	describeSubnets                 operation[ec2.DescribeSubnetsInput, ec2.DescribeSubnetsOutput]
 	describeInstanceTypes           operation[ec2.DescribeInstanceTypesInput, ec2.DescribeInstanceTypesOutput]
 	createNetworkInterface          operation[ec2.CreateNetworkInterfaceInput, ec2.CreateNetworkInterfaceOutput]
@@ -28,6 +29,7 @@ type api struct {
 func apiOf(c *ec2.Client) api {
 	return api{
 		describeNetworkInterfaces:       c.DescribeNetworkInterfaces,
+		describeInstances:               c.DescribeInstances,
 		describeSubnets:                 c.DescribeSubnets,
 		describeInstanceTypes:           c.DescribeInstanceTypes,
 		createNetworkInterface:          c.CreateNetworkInterface,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -62,8 +63,9 @@ type Config struct {
 	Log   *slog.Logger
 }
 
-// Sockets are unix sockets of a double of AWS: EC2's endpoint, and the metadata service of one instance.
-type Sockets struct{ API, Metadata string }
+// Sockets are unix sockets of a double of AWS: EC2's endpoint, and the metadata service of one instance. Who is on no instance has a key and
+// a region in place of that.
+type Sockets struct{ API, Metadata, Region, Key, Secret string }
 
 // through speaks HTTP by a unix socket, whatever the URL says.
 func through(socket string) *http.Client {
@@ -87,15 +89,7 @@ const sweepLooks = 3
 
 // Connect asks the metadata service what instance this is. Error: ErrNoMetadata.
 func Connect(ctx context.Context, cfg Config) (*Client, error) {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Requested == nil {
-		cfg.Requested = func(string, time.Duration, error) {}
-	}
-	if cfg.Sleep == nil {
-		cfg.Sleep = sleep
-	}
+	cfg.complete()
 	sdk, metadata, err := cfg.sdk(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("AWS configuration: %w", err)
@@ -131,6 +125,10 @@ func (cfg *Config) sdk(ctx context.Context) (sdk aws.Config, metadata *imds.Clie
 	if cfg.Sockets == (Sockets{}) {
 		sdk, err = config.LoadDefaultConfig(ctx, config.WithRetryer(retryer))
 		return sdk, imds.NewFromConfig(sdk, strict), err
+	}
+	if cfg.Sockets.Metadata == "" {
+		return aws.Config{Retryer: retryer, HTTPClient: through(cfg.Sockets.API), BaseEndpoint: aws.String("http://ec2"), Region: cfg.Sockets.Region,
+			Credentials: credentials.NewStaticCredentialsProvider(cfg.Sockets.Key, cfg.Sockets.Secret, "")}, nil, nil
 	}
 	metadata = imds.NewFromConfig(aws.Config{Retryer: retryer, HTTPClient: through(cfg.Sockets.Metadata)}, strict)
 	sdk = aws.Config{Retryer: retryer, HTTPClient: through(cfg.Sockets.API), BaseEndpoint: aws.String("http://ec2"),

@@ -142,6 +142,9 @@ func (s *Server) one(r *http.Request, p Path, body []byte) (o Object, no refusal
 	case http.MethodPost:
 		no = s.create(p, o)
 	case http.MethodPut:
+		if old := s.objects[key]; old != nil && statuses[p.Resource] {
+			o = parted(old, o, p.Sub == "status")
+		}
 		o, no = s.update(key, o)
 	case http.MethodPatch:
 		o, no = s.patch(p, r.Header.Get("Content-Type"), body)

@@ -11,20 +11,25 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 )
 
-// poolTerm drives one life of an operator as the leader: it performs what that asks for, one request after the other.
-type poolTerm struct {
+// operatorTerm drives one life of an operator as the leader: it performs what that asks for, one request after the other but for those
+// for addresses.
+type operatorTerm struct {
 	o       *Operator
 	ctx     context.Context
-	machine *cilium.PoolTerm
-	target  poolTarget
-	ledger  poolLedger
+	machine termMachine
+	pace    pace
+	target  target
 	events  *events
+	// also performs requests that machines of one kind alone make, and returns the answer, where that is known at once.
+	also func(cilium.Effect) (answer cilium.Event, ok bool)
+	// close ends what also uses.
+	close func()
 	// lock says until when this process leads; nil without a lease.
 	lock  *lock
 	alarm *time.Timer
 	// inbox takes what the follower has to say.
-	inbox    chan func()
-	follower sync.WaitGroup
+	inbox  chan func()
+	others sync.WaitGroup
 	// over: the term has ended, with why.
 	over bool
 	why  error
@@ -33,20 +38,20 @@ type poolTerm struct {
 // serve leads until ctx ends, until the ledger is not known any more, or until another program gives nodes what they
 // have: ErrRival.
 func (o *Operator) serve(ctx context.Context, lock *lock, events *events) error {
-	pools, err := o.cfg.New()
-	if err != nil {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	t := &operatorTerm{o: o, ctx: ctx, pace: newPace(&o.clock, o.cfg.Pace), target: o.target(), events: events, lock: lock,
+		alarm: time.NewTimer(time.Hour), inbox: make(chan func()), close: func() {}}
+	t.alarm.Stop()
+	if err := o.begin(t); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	t := &poolTerm{o: o, ctx: ctx, machine: cilium.NewPoolTerm(cilium.PoolTermConfig{Pools: pools, LedgerSlack: o.cfg.LedgerSlack}),
-		target: o.target(), events: events, lock: lock, alarm: time.NewTimer(time.Hour), inbox: make(chan func()),
-		ledger: poolLedger{NewStore(StoreConfig{Client: o.cfg.Client, RequestTimeout: o.cfg.RequestTimeout, Log: o.cfg.Log})}}
-	t.alarm.Stop()
 	defer func() {
 		cancel()
 		t.alarm.Stop()
-		t.ledger.store.Close()
-		t.follower.Wait()
+		t.close()
+		t.others.Wait()
+		o.looks("")
 	}()
 	t.step(t.leading())
 	for !t.over {
@@ -62,35 +67,60 @@ func (o *Operator) serve(ctx context.Context, lock *lock, events *events) error 
 	return t.why
 }
 
+// termMachine is what an operatorTerm drives: a cilium.PoolTerm or a cilium.AddressTerm.
+type termMachine interface {
+	Step(now time.Time, ev cilium.Event) []cilium.Effect
+}
+
+// begin gives a term its machine, and who performs what that alone asks for.
+func (o *Operator) begin(t *operatorTerm) error {
+	if o.cfg.Addresses != nil {
+		term, err := cilium.NewAddressTerm(o.cfg.Release)
+		t.machine, t.also = term, (&addressCalls{t: t, from: o.cfg.Addresses, last: make(map[string]chan struct{})}).perform
+		return err
+	}
+	pools, err := o.cfg.New()
+	if err != nil {
+		return err
+	}
+	ledger := poolLedger{NewStore(StoreConfig{Client: o.cfg.Client, RequestTimeout: o.cfg.RequestTimeout, Log: o.cfg.Log})}
+	t.machine, t.also = cilium.NewPoolTerm(cilium.PoolTermConfig{Pools: pools, LedgerSlack: o.cfg.LedgerSlack}), ledger.perform
+	t.close = ledger.store.Close
+	return nil
+}
+
 // leading is until when this process leads.
-func (t *poolTerm) leading() cilium.Leading {
+func (t *operatorTerm) leading() cilium.Leading {
 	if t.lock == nil {
 		return cilium.Leading{}
 	}
-	return cilium.Leading{Until: t.lock.leadsUntil()}
+	return cilium.Leading{Until: t.pace.of(t.lock.leadsUntil())}
 }
 
 // step gives the machine an event, and the answers to what it asks for, each after the newest word of the lease.
-func (t *poolTerm) step(ev cilium.Event) {
+func (t *operatorTerm) step(ev cilium.Event) {
 	for queue := []cilium.Event{ev}; len(queue) > 0 && !t.over && t.ctx.Err() == nil; queue = queue[1:] {
 		for _, ev := range [...]cilium.Event{t.leading(), queue[0]} {
-			for _, e := range t.machine.Step(t.o.clock.now(), ev) {
+			for _, e := range t.machine.Step(t.pace.now(), ev) {
 				if answer := t.perform(e); answer != nil {
 					queue = append(queue, answer)
 				}
 			}
 		}
 	}
+	if m, ok := t.machine.(interface{ Pending() string }); ok && !t.over {
+		t.o.looks(m.Pending())
+	}
 }
 
 // perform does what the machine asks for, and returns the answer to a request.
-func (t *poolTerm) perform(e cilium.Effect) cilium.Event {
+func (t *operatorTerm) perform(e cilium.Effect) cilium.Event {
 	log := t.o.cfg.Log
 	if log.Enabled(t.ctx, slog.LevelDebug) {
 		log.Debug("effect", "effect", string(e.AppendText(nil)))
 	}
-	if stored, ok := t.ledger.perform(e); ok {
-		return stored
+	if answer, ok := t.also(e); ok {
+		return answer
 	}
 	switch e := e.(type) {
 	case cilium.WriteResource:
@@ -98,7 +128,7 @@ func (t *poolTerm) perform(e cilium.Effect) cilium.Event {
 		defer cancel()
 		return wrote(e.ID)(t.target.write(ctx, e.Object))
 	case cilium.Follow:
-		t.follower.Go(func() {
+		t.others.Go(func() {
 			t.target.follow(t.ctx, func(ev cilium.Event) { t.tell(func() { t.step(ev) }) },
 				func(why error) { t.tell(func() { t.over, t.why = true, why }) })
 		})
@@ -107,7 +137,7 @@ func (t *poolTerm) perform(e cilium.Effect) cilium.Event {
 	case cilium.Note:
 		log.Warn(e.Text)
 	case cilium.WakeAt:
-		setAlarm(t.alarm, e.At, &t.o.clock)
+		t.pace.set(t.alarm, e.At)
 	case cilium.End:
 		t.over, t.why = true, e.Why
 	default:
@@ -117,7 +147,7 @@ func (t *poolTerm) perform(e cilium.Effect) cilium.Event {
 }
 
 // limit is how long a request may take: what leaves later than the lease's end is somebody else's time.
-func (t *poolTerm) limit() time.Duration {
+func (t *operatorTerm) limit() time.Duration {
 	limit := t.o.cfg.RequestTimeout
 	if t.lock != nil {
 		limit = min(limit, t.lock.leadsUntil().Sub(t.o.clock.now()))
@@ -126,7 +156,7 @@ func (t *poolTerm) limit() time.Duration {
 }
 
 // tell runs do on the goroutine that owns the machine; not at all when the term is over.
-func (t *poolTerm) tell(do func()) {
+func (t *operatorTerm) tell(do func()) {
 	select {
 	case t.inbox <- do:
 	case <-t.ctx.Done():
@@ -140,13 +170,5 @@ func wrote(id uint64) func(cilium.Object, error) cilium.Event {
 			return cilium.Wrote{ID: id, Outcome: outcome(err), Why: err.Error()}
 		}
 		return cilium.Wrote{ID: id, Outcome: outcome(nil), Object: x}
-	}
-}
-
-// setAlarm sets an alarm, of which there is one; the zero time stops it. One too many does no harm.
-func setAlarm(alarm *time.Timer, at time.Time, c *clock) {
-	alarm.Stop()
-	if !at.IsZero() {
-		alarm.Reset(max(0, at.Sub(c.now())))
 	}
 }

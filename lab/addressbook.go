@@ -1,0 +1,104 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/lab/internal/nodeagent"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/host/ipamd/aws"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
+)
+
+// addressed reports whether nodes get single addresses in their CiliumNodes, booked whether the operator has those from its book: Cilium's
+// modes crd and eni, of which the first has one.
+func addressed(c scenarios.IPAM) bool {
+	return c.System == scenarios.Cilium && (c.Cilium.Mode == scenarios.CRD || c.Cilium.Mode == scenarios.ENI)
+}
+
+func booked(c scenarios.IPAM) bool { return addressed(c) && c.Cilium.Mode == scenarios.CRD }
+
+// watermarks are what the configuration says of each node.
+func watermarks(c scenarios.IPAM) cilium.Watermarks {
+	return cilium.Watermarks{PreAllocate: c.Cilium.PreAllocate, MinAllocate: c.Cilium.MinAllocate, MaxAllocate: c.Cilium.MaxAllocate, MaxAboveWatermark: c.Cilium.MaxAboveWatermark}
+}
+
+// addresses is how the agent of a node works on its CiliumNode, nil where it has none.
+func (w *World) addresses(socket string) *nodeagent.Addresses {
+	c := w.scenario().Config.IPAM
+	if !addressed(c) {
+		return nil
+	}
+	return &nodeagent.Addresses{Server: socket, Mode: string(c.Cilium.Mode), PodCIDR: c.PodSubnetCIDR.Prefix, Watermarks: watermarks(c),
+		Expiration: c.Cilium.Expiration, Pace: w.o.TimeScale}
+}
+
+// addressOperator is how operators of single addresses work.
+func (b *blockSource) addressOperator(conn *kube.Connection, cfg kube.OperatorConfig) (kube.OperatorConfig, error) {
+	c, spec := b.plan.Cilium, b.ranges.Pool()
+	if booked(b.plan) {
+		cfg.Addresses = conn.AddressBook(leaseNamespace, slices.Concat(spec.IPv4, spec.IPv6))
+	} else {
+		region, key, secret := b.w.cloud.Operator()
+		account, err := aws.Open(b.ctx, aws.Config{Sockets: aws.Sockets{API: b.w.cloud.API(), Region: region, Key: key, Secret: secret}, Log: b.w.o.Log})
+		if err != nil {
+			return cfg, err
+		}
+		cfg.Addresses = conn.ENIAddresses(func(ctx context.Context, id string) (kube.Machine, error) { return account.Client(ctx, id) })
+	}
+	cfg.Release = cilium.OperatorConfig{ReleaseExcessIPs: !c.KeepExcess, ReleaseDelay: c.ReleaseDelay}
+	cfg.Pace = b.w.o.TimeScale
+	return cfg, nil
+}
+
+// bookOf is the book that an object is; false for any other object.
+func bookOf(o apiserver.Object) (*cilium.AddressBook, bool) {
+	meta, _ := o["metadata"].(apiserver.Object)
+	data, _ := o["data"].(apiserver.Object)
+	text, _ := data[kube.AddressBookKey].(string)
+	book := new(cilium.AddressBook)
+	return book, o["kind"] == "ConfigMap" && meta["name"] == kube.AddressBookName && json.Unmarshal([]byte(text), book) == nil
+}
+
+// observeBook tells what the operators' book says of nodes, where that has changed: before anybody hears of it, as the server is locked.
+func (b *blockSource) observeBook(old, now apiserver.Object) {
+	book, ok := bookOf(now)
+	if !ok {
+		return
+	}
+	before, _ := bookOf(old) // an empty one where there was none
+	for _, n := range b.w.inOrder() {
+		if has := book.Of(n.name); !slices.Equal(has, before.Of(n.name)) {
+			n.tellAssigned(singles(has))
+		}
+	}
+}
+
+// joinBook tells what the book says of a node that joins: what one of its name had is its.
+func (b *blockSource) joinBook(n *node) { n.tellAssigned(singles(b.book().Of(n.name))) }
+
+// book is the operators' book as it is.
+func (b *blockSource) book() *cilium.AddressBook {
+	book, _ := bookOf(b.server.Get("configmaps", leaseNamespace, kube.AddressBookName))
+	return book
+}
+
+// freeAddress reports whether a node could get an address: one that nobody has, or that nodes have which are gone.
+func (b *blockSource) freeAddress() bool {
+	book := b.book()
+	return book.Free() > 0 || slices.ContainsFunc(book.Nodes(), func(name string) bool { return b.w.node(name) == nil })
+}
+
+// singles are addresses as blocks.
+func singles(addrs []netip.Addr) (list []ipam.Block) {
+	for _, a := range addrs {
+		list = append(list, ipam.Block{Prefix: netip.PrefixFrom(a, a.BitLen())})
+	}
+	slices.SortFunc(list, func(a, b ipam.Block) int { return a.Prefix.Compare(b.Prefix) })
+	return list
+}
