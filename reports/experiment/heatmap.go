@@ -3,11 +3,12 @@ package experiment
 import (
 	"cmp"
 	"image/color"
+	"math"
 	"slices"
 
-	"gonum.org/v1/plot/palette/moreland"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
 
 	"github.com/vppdrill/vppdrill/scenarios/experiment"
 )
@@ -60,7 +61,7 @@ func names(list []level) (out []string) {
 
 // heatMaps draws each figure over two fields that are varied.
 func heatMaps(o *experiment.Outcome) (section, error) {
-	s := section{Title: "By two fields", Says: "The darkest is the least and the lightest the most; the cells hold the means."}
+	s := section{Title: "By two fields", Coloured: true, Says: "The darker, the more; the cells hold the means, and min and max say where the least and the most are."}
 	axes := numericAxes(o)
 	if len(o.Vary) != 2 || len(axes) != 2 || o.Find != "" {
 		return s, nil
@@ -75,11 +76,12 @@ func heatMaps(o *experiment.Outcome) (section, error) {
 			p := newPlot(m+" "+armNames[i], o.Vary[0].Field, o.Vary[1].Field)
 			p.NominalX(names(g.xs)...)
 			p.NominalY(names(g.ys)...)
-			h := plotter.NewHeatMap(g, moreland.Kindlmann().Palette(64))
+			p.Y.Label.Padding = vg.Points(6) // nominal axes leave none
+			h := plotter.NewHeatMap(g, shades(shadesOfCells))
+			means, err := cells(g, h.Min, h.Max)
 			if h.Min == h.Max {
 				h.Max = h.Min + 1
 			}
-			means, err := cells(g, (h.Min+h.Max)/2)
 			if err != nil {
 				return s, err
 			}
@@ -92,13 +94,55 @@ func heatMaps(o *experiment.Outcome) (section, error) {
 	return s, nil
 }
 
-// cells are the means in the middle of their cells, white on those below half, which are dark.
-func cells(g grid, half float64) (*plotter.Labels, error) {
+// shades are a palette of one hue, from pale to dark, so that the least is seen on a white page and every cell can hold text.
+type shades int
+
+const shadesOfCells = shades(64)
+
+// Colors are the shades.
+func (n shades) Colors() (list []color.Color) {
+	for i := range int(n) {
+		list = append(list, shade(float64(i)/float64(n-1)))
+	}
+	return list
+}
+
+// shade is the colour of a share of the most, 0 to 1: from a pale blue to one as dark as text may be white on.
+func shade(share float64) color.RGBA {
+	mix := func(a, b float64) uint8 { return uint8(a + (b-a)*share) }
+	return color.RGBA{mix(232, 8), mix(240, 48), mix(250, 107), 255}
+}
+
+// ink is the colour of text on a shade: the one of black and white that has more contrast.
+func ink(c color.RGBA) color.Color {
+	luminance := func(x uint8) float64 {
+		v := float64(x) / 255
+		if v <= 0.04045 {
+			return v / 12.92
+		}
+		return math.Pow((v+0.055)/1.055, 2.4)
+	}
+	if ground := 0.2126*luminance(c.R) + 0.7152*luminance(c.G) + 0.0722*luminance(c.B); (ground+0.05)/0.05 < 1.05/(ground+0.05) {
+		return color.White
+	}
+	return color.Black
+}
+
+// cells are the means in the middle of their cells, in what can be read there. The least and the most are named.
+func cells(g grid, least, most float64) (*plotter.Labels, error) {
 	var list plotter.XYLabels
 	columns, rows := g.Dims()
 	for c := range columns {
 		for r := range rows {
-			list.XYs, list.Labels = append(list.XYs, plotter.XY{X: g.X(c), Y: g.Y(r)}), append(list.Labels, experiment.FigureText(g.Z(c, r)))
+			text := experiment.FigureText(g.Z(c, r))
+			switch {
+			case least == most:
+			case g.Z(c, r) == least:
+				text = "min " + text
+			case g.Z(c, r) == most:
+				text = "max " + text
+			}
+			list.XYs, list.Labels = append(list.XYs, plotter.XY{X: g.X(c), Y: g.Y(r)}), append(list.Labels, text)
 		}
 	}
 	out, err := plotter.NewLabels(list)
@@ -108,10 +152,12 @@ func cells(g grid, half float64) (*plotter.Labels, error) {
 	for i := range out.TextStyle {
 		style := &out.TextStyle[i]
 		style.XAlign, style.YAlign = text.XCenter, text.YCenter
-		style.Color = color.Black
-		if xy := list.XYs[i]; g.Z(int(xy.X), int(xy.Y)) < half {
-			style.Color = color.White
+		xy := list.XYs[i]
+		share := 0.0
+		if most > least {
+			share = (g.Z(int(xy.X), int(xy.Y)) - least) / (most - least)
 		}
+		style.Color = ink(shade(share))
 	}
 	return out, nil
 }

@@ -7,6 +7,8 @@ import (
 	"html/template"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode"
 
 	"github.com/vppdrill/vppdrill/scenarios/experiment"
 )
@@ -14,7 +16,7 @@ import (
 //go:embed page.html.tmpl
 var pageText string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"figure": experiment.FigureText, "minus1": func(n int) int { return n - 1 }}).Parse(pageText))
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"figure": experiment.FigureText, "minus1": func(n int) int { return n - 1 }, "humps": humps}).Parse(pageText))
 
 // view is what the page shows.
 type view struct {
@@ -37,6 +39,18 @@ type changeLine struct {
 	Before, After experiment.Estimate
 }
 
+// humps is a name that may be broken before its capital letters and points.
+func humps(name string) template.HTML {
+	var b strings.Builder
+	for i, c := range name {
+		if i > 0 && (unicode.IsUpper(c) || c == '.') {
+			b.WriteString("<wbr>")
+		}
+		b.WriteString(template.HTMLEscapeString(string(c)))
+	}
+	return template.HTML(b.String()) // #nosec: each letter is escaped
+}
+
 // changeOf is what an outcome of two settings shows first.
 func changeOf(o *experiment.Outcome) *change {
 	pair, ok := o.Pair()
@@ -55,7 +69,15 @@ func changeOf(o *experiment.Outcome) *change {
 // section is plots with what they show.
 type section struct {
 	Title, Says string
-	Plots       []template.HTML
+	Plots       []drawing
+	// Coloured says that colours are values: they are not turned round in the dark.
+	Coloured bool
+}
+
+// drawing is a plot and its name.
+type drawing struct {
+	Title string
+	SVG   template.HTML
 }
 
 // Write writes experiment.html into an outcome's folder, and each of its plots, in its order, as plots/NUMBER.svg for other documents.
@@ -98,7 +120,7 @@ func (v *view) writePlots(dir string) error {
 	for _, s := range v.Sections {
 		for _, plot := range s.Plots {
 			n++
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.svg", n)), []byte(plot), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.svg", n)), []byte(plot.SVG), 0o644); err != nil {
 				return err
 			}
 		}

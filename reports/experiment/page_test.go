@@ -82,12 +82,12 @@ func TestPage(t *testing.T) {
 	}{
 		{prefix, 4 + 1 + 1 + 5, []string{"By config.ipam.podSubnetOneNodePrefixLen", "The knee is point 3", "How long there are free addresses", "vppdrill run DIR/points/001.yaml --seed 2",
 			"&lt;one&gt; address &amp; two owners", "5 did not pass"}},
-		{prefix + "against: {a: {}, b: {topology.nodes: 8}}\n", 4 + 1 + 1 + 8, []string{"Against a", "p is how often"}},
+		{prefix + "against: {a: {}, b: {topology.nodes: 8}}\n", 4 + 1 + 1 + 4, []string{"Against a", "p is how often", "the other 6 are left out", "least wastedAddresses"}},
 		{"seeds: 9\nmeasure: [wastedAddresses]\nagainst: {before: {config.ipam.podSubnetOneNodePrefixLen: 24}, after: {config.ipam.podSubnetOneNodePrefixLen: 26, \"timeline[+]\": {at: 10s, do: restart-vpp, node: node-1}}}\n", 3,
-			[]string{"<h2>before and after</h2>", ">257<td>65<td>-192<td>[-192, -192]"}},
-		{"vary: {config.ipam.podSubnetOneNodePrefixLen: 24..26, topology.nodes: 2..4}\nseeds: 3\nmeasure: [wastedAddresses]\n", 1 + 1 + 1 + 8, []string{"By two fields", "fewer seeds than an interval wants"}},
-		{"vary: {config.ipam.reuseDelay: \"0s,10s,2m0s\", topology.nodes: 2..4}\nseeds: 3\nmeasure: [podsNeverPlaced]\n", 1 + 1 + 1 + 8, []string{">2m0s</text>"}}, // the heat map's cells have levels as written
-		{prefix + "find: {largest: topology.nodes, within: 1..200, where: podsNeverPlaced == 0}\n", 1, []string{"Frontier", "Found", "<td>32<td>33"}},
+			[]string{"<h2>before and after</h2>", `data-label="before">257<td data-label="after">65<td data-label="difference">-192<td data-label="interval">[-192, -192]`}},
+		{"vary: {config.ipam.podSubnetOneNodePrefixLen: 24..26, topology.nodes: 2..4}\nseeds: 3\nmeasure: [wastedAddresses]\n", 1 + 1 + 1 + 4, []string{"By two fields", "fewer seeds than an interval wants", ">max 257</text>"}},
+		{"vary: {config.ipam.reuseDelay: \"0s,10s,2m0s\", topology.nodes: 2..4}\nseeds: 3\nmeasure: [podsNeverPlaced]\n", 1 + 1 + 1 + 3, []string{">2m0s</text>"}}, // the heat map's cells have levels as written
+		{prefix + "find: {largest: topology.nodes, within: 1..200, where: podsNeverPlaced == 0}\n", 1, []string{"Frontier", "Found", `<td data-label="holds up to">32<td data-label="not at">33`}},
 	} {
 		got := written(t, c.text)
 		if n := strings.Count(got, "<svg"); n != c.plots {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -65,7 +66,7 @@ const plotWidth, plotHeight = 15 * vg.Centimeter, 9 * vg.Centimeter
 func (s *section) add(p *plot.Plot) error {
 	text, err := svg(p, plotWidth, plotHeight)
 	if err == nil {
-		s.Plots = append(s.Plots, text)
+		s.Plots = append(s.Plots, drawing{p.Title.Text, text})
 	}
 	return err
 }
@@ -209,28 +210,37 @@ type intervals struct {
 	plotter.YErrors
 }
 
-// timeSeriesMost is of how many points the first seed's series is drawn.
+// timeSeriesMost is of how many points a run is drawn over time.
 const timeSeriesMost = 8
 
-// timeSeries draws a run of each point over time.
+// timeSeries draws a run of the points that matter over time.
 func timeSeries(o *experiment.Outcome) (section, error) {
-	s := section{Title: "A run of each point over time", Says: "The first seed: addresses that pods hold, that rest after a release and that are free, and pods that wait."}
-	for _, p := range o.Points[:min(len(o.Points), timeSeriesMost)] {
-		if len(p.Runs) == 0 || p.Runs[0].Series == nil {
+	s := section{Title: "Runs over time"}
+	drawn := 0
+	list := notable(o, timeSeriesMost)
+	for _, n := range list {
+		run := n.run()
+		if run == nil {
 			continue
 		}
-		series := p.Runs[0].Series
-		out := newPlot(fmt.Sprintf("point %d, seed %d", p.Number, p.Runs[0].Seed), "seconds", "")
+		drawn++
+		out := newPlot(n.title(run), "seconds", "")
+		series := run.Series
+		most := max(1, slices.Max(series.Held), slices.Max(series.Resting), slices.Max(series.Waiting))
 		for i, x := range []struct {
 			name string
 			of   []int64
-		}{{"held", series.Held}, {"free", series.Free}, {"resting", series.Resting}, {"waiting", series.Waiting}} {
+		}{{"held", series.Held}, {"free", series.Free}, {"cooling", series.Resting}, {"waiting", series.Waiting}} {
+			if len(x.of) == 0 || i > 0 && slices.Max(x.of) == 0 {
+				continue
+			}
+			if x.name == "free" && slices.Max(x.of) > freeFits*most { // it would press the others to the ground
+				out.Title.Text += fmt.Sprintf("; %d to %d free", slices.Min(x.of), slices.Max(x.of))
+				continue
+			}
 			var xys plotter.XYs
 			for n, y := range x.of {
 				xys = append(xys, plotter.XY{X: float64(n) * series.EverySeconds, Y: float64(y)})
-			}
-			if len(xys) == 0 {
-				continue
 			}
 			l, err := plotter.NewLine(xys)
 			if err != nil {
@@ -240,9 +250,19 @@ func timeSeries(o *experiment.Outcome) (section, error) {
 			out.Add(l)
 			out.Legend.Add(x.name, l)
 		}
+		out.Y.Min = 0
 		if err := s.add(out); err != nil {
 			return s, err
 		}
 	}
+	s.Says = "Addresses that pods hold, that are free and that cool down after a release, and pods that wait. "
+	if left := len(o.Points) - len(list); left > 0 {
+		s.Says += fmt.Sprintf("Of %d points these are the ones with the most runs that did not pass, those with the least and the most of a figure, the first and the last; the other %d are left out, and runs.jsonl has the series of all.", len(o.Points), left)
+	} else {
+		s.Says += "All points, a run of each."
+	}
 	return s, nil
 }
+
+// freeFits is how many times as many free addresses as anything else fit into one plot.
+const freeFits = 4

@@ -158,7 +158,7 @@ var strangersIn = []struct {
 		"VPP's messages are spoken in the wiring, its model and the drivers; laws and reports speak of views, and scenarios/removal reads for them what was sent; scenarios/breakage is another hand than the agent's; a planted fault spoils messages on their way"},
 	{"github.com/goccy/go-yaml", []string{"vppwire/strictyaml", "scenarios/experiment", "scenarios", "ipam/cmd"}, "there is one decoder of files that people write; two that differ teach two grammars"},
 	{"github.com/agnivade/levenshtein", []string{"vppwire/strictyaml"}, "what a wrong word most likely meant is decided once"},
-	{"github.com/chromedp", nil, "a browser is needed by tests of the report alone"},
+	{"github.com/chromedp", nil, "a browser is needed by tests of the pages alone"},
 	{"github.com/onsi", []string{"scenarios/suite"}, "a test framework belongs to tests and to the one package that makes them"},
 	{"github.com/rogpeppe/go-internal", nil, "script tests belong to tests"},
 	{"github.com/cockroachdb/datadriven", nil, "story goldens belong to tests"},

@@ -165,13 +165,9 @@ func perform(cmd *cobra.Command, c Config, file *experiment.File, out *experimen
 	var total, ended atomic.Int64
 	p := startProgress(cmd.ErrOrStderr(), 0)
 	defer p.stop()
-	p.more = func(elapsed time.Duration) string {
-		n, rate := total.Load(), float64(ended.Load())/elapsed.Seconds()
-		text := fmt.Sprintf(" of %d, %d points, %.1f runs/s", n, len(out.Points), rate)
-		if rate > 0 {
-			text += fmt.Sprintf(", %s left", time.Duration(float64(n-ended.Load())/rate*float64(time.Second)).Round(time.Second))
-		}
-		return text
+	p.more = func(elapsed time.Duration, done float64) string {
+		n := total.Load()
+		return fmt.Sprintf(" of %d, %d points", n, len(out.Points)) + pace(max(done, float64(ended.Load())), float64(n), elapsed)
 	}
 	e := &experiment.Engine{Jobs: f.jobs, Store: store, Version: c.Version, Run: c.measured(p.followed(run)),
 		Asked: func(runs, had int) { total.Add(int64(runs - had)) }, Done: func(*scenarios.Scenario, uint64) { ended.Add(1) }}

@@ -27,8 +27,9 @@ type progress struct {
 
 	mu      sync.Mutex
 	running []*running
-	// more, where set, goes on after the number of what is done, in place of what runs.
-	more  func(elapsed time.Duration) string
+	// more, where set, goes on after the number of what is done, in place of what runs. done counts the parts of runs that
+	// have not ended, too.
+	more  func(elapsed time.Duration, done float64) string
 	ended int
 	// failed counts runs that did not pass, events those of runs that have ended.
 	failed int
@@ -142,7 +143,7 @@ func (p *progress) tell() {
 	}
 	held := fmt.Sprintf(", %d MiB", heldBytes()>>20)
 	if p.more != nil {
-		line = fmt.Sprintf("%d%s", p.ended, p.more(elapsed))
+		line = fmt.Sprintf("%d%s", p.ended, p.more(elapsed, done))
 	} else if len(where) > 0 {
 		held += ", running " + strings.Join(where, ", ")
 	}
@@ -156,6 +157,37 @@ func (p *progress) tell() {
 	}
 	fmt.Fprint(p.w, "\r\x1b[K"+line)
 	p.shown = true
+}
+
+// pace is how fast work goes and how long the rest of it takes at that pace, after elapsed: ", 1.5 runs/s, 20s left". Runs
+// that take longer than a second are told by their time. There is no estimate before as much as one run is done.
+func pace(done, total float64, elapsed time.Duration) string {
+	if done < 1 || elapsed <= 0 {
+		return ""
+	}
+	each := elapsed.Seconds() / done
+	text := fmt.Sprintf(", %.1f runs/s", 1/each)
+	if each > 1 {
+		text = fmt.Sprintf(", %s a run", roughly(each))
+	}
+	if left := total - done; left > 0 {
+		text += fmt.Sprintf(", about %s left", roughly(left*each))
+	}
+	return text
+}
+
+// roughly is a time in seconds as an estimate deserves it: two units at most.
+func roughly(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d < time.Minute:
+		return max(d.Round(time.Second), time.Second).String()
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
 }
 
 // hide clears the line, so that a verdict can be printed where it stood.
