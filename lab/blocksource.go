@@ -217,6 +217,20 @@ func (b *blockSource) removeRange(r netip.Prefix) error {
 	return b.tell(nodeipam.ClusterCIDRDeleted{Name: name})
 }
 
+// restarted ends the controllers and starts them again, with other ranges where the action has some.
+func (b *blockSource) restarted(a scenarios.RestartController) error {
+	b.mu.Lock()
+	opened, closed := b.ranges.Restart(a)
+	b.mu.Unlock()
+	for _, r := range closed {
+		b.w.Record.Tell(fact.Fact{What: fact.Range{Range: r, Closed: true}}, "")
+	}
+	for _, r := range opened {
+		b.w.Record.Tell(fact.Fact{What: fact.Range{Range: r, Closed: false}}, "")
+	}
+	return b.restart()
+}
+
 // freeBlock reports whether there is a block for another node.
 func (b *blockSource) freeBlock() bool {
 	// one that rests is as good as taken, and how long only the operator knows

@@ -327,6 +327,9 @@ func (st stage) RemoveRange(r netip.Prefix) error {
 	return st.source.removeRange(r)
 }
 
+// RestartController implements timeline.ControlPlane.
+func (st stage) RestartController(a scenarios.RestartController) error { return st.source.restarted(a) }
+
 // LoseLeader implements timeline.ControlPlane.
 func (st stage) LoseLeader(how scenarios.LoseLeader) error {
 	return st.source.loseLeader(how, func(d time.Duration, do func()) { st.After(d, "requests arrive late", do) })

@@ -100,6 +100,7 @@ var actionKinds = []actionKind{
 	{ChangeCIDR{}, "The administrator changes the cluster's address plan."},
 	{AddRange{}, "The controller of nodes' pod ranges gets another range (cilium, nodeipam, datastore)."},
 	{RemoveRange{}, "The controller of nodes' pod ranges loses a range; nodes keep what they have of it."},
+	{RestartController{}, "The leading controller of nodes' pod ranges ends, and is started again, with other ranges or another block length where given."},
 	{LoseLeader{Pause: 30 * time.Second}, "The leading controller of nodes' pod ranges is cut off, and another one takes over."},
 	{SetPodCIDR{}, "A Node object gets another pod range (external IPAM)."},
 	{ChangeNodeAddress{}, "A node's interconnect address changes (DHCP, operator)."},

@@ -42,6 +42,13 @@ func (a ChangeCIDR) Apply(c IPAM) IPAM {
 	return c
 }
 
+// Restart is the change for a controller that carves nodes' blocks, which a restart tells it. False: the action changes more than the
+// blocks' length, which no controller has.
+func (a ChangeCIDR) Restart() (RestartController, bool) {
+	r := RestartController{PodSubnetOneNodePrefixLen: a.PodSubnetOneNodePrefixLen}
+	return r, r.Changes() && a == ChangeCIDR{PodSubnetOneNodePrefixLen: a.PodSubnetOneNodePrefixLen}
+}
+
 // SetPodCIDR gives a Node object another pod range.
 type SetPodCIDR struct {
 	Node    NodeRef      `yaml:"node" required:"true" one:"true" doc:"The node."`
@@ -56,6 +63,33 @@ type AddRange struct {
 // RemoveRange takes a range from the controller: nodes keep blocks of it and get no more.
 type RemoveRange struct {
 	CIDR netip.Prefix `yaml:"cidr" required:"true" doc:"One of config.ipam.ranges or of an add-range."`
+}
+
+// RestartController ends the leading controller that carves nodes' blocks; another one leads when the old one's lease has run
+// out. Kubernetes' RangeAllocator may be started with other ranges and another block length: nodes keep the blocks that they have.
+type RestartController struct {
+	Ranges                    []netip.Prefix `yaml:"ranges" doc:"All its ranges from now on, inside podSubnetCIDR (nodeipam's RangeAllocator)."`
+	PodSubnetOneNodePrefixLen int            `yaml:"podSubnetOneNodePrefixLen" min:"0" max:"128" doc:"Prefix length of the blocks of nodes that get one from now on (nodeipam's RangeAllocator)."`
+}
+
+// Changes reports whether the controller is started with something else.
+func (a RestartController) Changes() bool {
+	return len(a.Ranges) > 0 || a.PodSubnetOneNodePrefixLen != 0
+}
+
+// Apply returns the configuration after the restart.
+func (a RestartController) Apply(c IPAM) IPAM {
+	if len(a.Ranges) > 0 {
+		c.Ranges = a.Ranges
+	}
+	if a.PodSubnetOneNodePrefixLen == 0 {
+		return c
+	}
+	if plan, err := c.Plan(); err == nil && plan.Second != nil { // Kubernetes leaves as many bits to hosts in both families
+		c.PodSubnetOneNodePrefixLenIPv6 = 128 - (plan.PodSubnet.Addr().BitLen() - a.PodSubnetOneNodePrefixLen)
+	}
+	c.PodSubnetOneNodePrefixLen = a.PodSubnetOneNodePrefixLen
+	return c
 }
 
 // ChangeNodeAddress gives a node another interconnect address.
@@ -74,6 +108,7 @@ func (ChangeCIDR) Verb() string        { return "change-cidr" }
 func (SetPodCIDR) Verb() string        { return "set-pod-cidr" }
 func (AddRange) Verb() string          { return "add-range" }
 func (RemoveRange) Verb() string       { return "remove-range" }
+func (RestartController) Verb() string { return "restart-controller" }
 func (ChangeNodeAddress) Verb() string { return "change-node-address" }
 func (ChangeManagement) Verb() string  { return "change-management" }
 
@@ -81,6 +116,7 @@ func (a ChangeCIDR) String() string        { return actionLine(a) }
 func (a SetPodCIDR) String() string        { return actionLine(a) }
 func (a AddRange) String() string          { return actionLine(a) }
 func (a RemoveRange) String() string       { return actionLine(a) }
+func (a RestartController) String() string { return actionLine(a) }
 func (a ChangeNodeAddress) String() string { return actionLine(a) }
 func (a ChangeManagement) String() string  { return actionLine(a) }
 

@@ -67,6 +67,7 @@ var actionLines = []string{
 	"change-cidr podSubnetCIDR=10.2.0.0/16 podSubnetOneNodePrefixLen=25 vppHostSubnetCIDR=172.31.0.0/16",
 	"add-range cidr=10.1.128.0/20",
 	"remove-range cidr=10.1.128.0/20",
+	"restart-controller ranges=10.1.64.0/20,10.1.80.0/20 podSubnetOneNodePrefixLen=26",
 	"lose-leader pause=40s",
 	"set-pod-cidr node=node-1 podCIDR=10.9.0.0/24",
 	"change-node-address node=node-1 address=192.168.16.77/24",
@@ -122,7 +123,7 @@ func TestActionInTimeline(t *testing.T) {
 		s := scenarios.Default()
 		s.Name, s.Topology.Nodes = "x", 5
 		switch a.(type) {
-		case scenarios.AddRange, scenarios.RemoveRange, scenarios.LoseLeader:
+		case scenarios.AddRange, scenarios.RemoveRange, scenarios.RestartController, scenarios.LoseLeader:
 			s.Config.IPAM.System = scenarios.NodeIPAM
 		case scenarios.StopDHCP:
 			s.Config.IPAM.NodeInterconnectDHCP = true

@@ -47,7 +47,7 @@ func (ciliumRules) Check(s *Scenario, p contiv.Plan) *InputError {
 	case ENI:
 		return s.checkEC2(c, p)
 	}
-	return s.checkBlockBits(p)
+	return s.checkBlockBits("config.ipam.podSubnetOneNodePrefixLen", p)
 }
 
 func (ciliumRules) Draw(d Chooser, c *IPAM) bool {

@@ -49,7 +49,7 @@ func (nodeIPAMRules) Check(s *Scenario, p contiv.Plan) *InputError {
 			}
 		}
 	}
-	return s.checkBlockBits(p)
+	return s.checkBlockBits("config.ipam.podSubnetOneNodePrefixLen", p)
 }
 
 func (nodeIPAMRules) Draw(d Chooser, c *IPAM) bool {

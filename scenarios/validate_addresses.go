@@ -324,6 +324,10 @@ func (h *held) checkController(path string, a Action) *InputError {
 		if len(h.ranges) > 0 {
 			h.ranges = append(h.ranges, a.CIDR)
 		}
+	case RestartController:
+		if len(a.Ranges) > 0 {
+			h.ranges = slices.Clone(a.Ranges)
+		}
 	case RemoveRange:
 		if len(h.ranges) > 0 && !slices.Contains(h.ranges, a.CIDR) {
 			err := h.s.wrongAt(path+".cidr", "the controller has no range %s", a.CIDR)

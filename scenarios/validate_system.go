@@ -54,7 +54,7 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 		return s.wrongAt("config.ipam.podSubnetCIDR", "%s: %s is here with IPv4 alone; %s take IPv6", p.PodSubnet, c.System,
 			systemsWith("and", func(t Traits) bool { return t.IPv6 }))
 	}
-	if err := s.checkRanges(c); err != nil {
+	if err := s.checkRanges("config.ipam.ranges", c); err != nil {
 		return err
 	}
 	if !t.ByID {
@@ -84,10 +84,10 @@ func systemsWith(and string, has func(Traits) bool) string {
 	return strings.Join(append([]string{strings.Join(names[:last], ", ")}, names[last:]...), " "+and+" ")
 }
 
-// checkRanges refuses ranges that blocks cannot be carved from, or that overlap.
-func (s *Scenario) checkRanges(c IPAM) *InputError {
+// checkRanges refuses ranges, given at a list, that blocks cannot be carved from, or that overlap.
+func (s *Scenario) checkRanges(list string, c IPAM) *InputError {
 	for i, r := range c.Ranges {
-		path := "config.ipam.ranges[" + strconv.Itoa(i) + "]"
+		path := list + "[" + strconv.Itoa(i) + "]"
 		if err := s.checkRange(path, c, r); err != nil {
 			return err
 		}
@@ -100,14 +100,44 @@ func (s *Scenario) checkRanges(c IPAM) *InputError {
 	return nil
 }
 
+// checkRestart refuses a restart of a controller that is not there, or with what it cannot be started with.
+func (s *Scenario) checkRestart(path string, c IPAM, a RestartController) *InputError {
+	at := path + ".ranges"
+	if len(a.Ranges) == 0 {
+		at = path + ".podSubnetOneNodePrefixLen"
+	}
+	switch {
+	case !c.Traits().Leader:
+		return s.wrongAt(path+".do", "%s needs config.ipam.system %s: %s has no controller", a.Verb(), systemsWith("or", func(t Traits) bool { return t.Leader }), c.System)
+	case !a.Changes():
+		return nil
+	case c.System == NodeIPAM && c.NodeIPAM.Allocator.InCloud():
+		return s.wrongAt(at, "%s keeps what it started with: RangeAllocator takes others", c.NodeIPAM.Allocator)
+	case c.System != NodeIPAM:
+		return s.wrongAt(at, "%s refuses another length for ranges that it has, and gets ranges by add-range: only nodeipam's RangeAllocator is started with others", c.System)
+	}
+	after := a.Apply(c)
+	p, err := after.Plan()
+	if err != nil {
+		return s.wrongAt(at, "%s", err)
+	}
+	if p.Second != nil && len(a.Ranges) > 0 {
+		return s.wrongAt(at, "has one family, and podSubnetCIDR %s two: blocks are carved from podSubnetCIDR there", c.PodSubnetCIDR)
+	}
+	if err := s.checkRanges(at, after); err != nil {
+		return err
+	}
+	return s.checkBlockBits(path+".podSubnetOneNodePrefixLen", p)
+}
+
 // checkBlockBits refuses blocks without room for a pod.
-func (s *Scenario) checkBlockBits(p contiv.Plan) *InputError {
+func (s *Scenario) checkBlockBits(path string, p contiv.Plan) *InputError {
 	most := blockBitsMax
 	if p.PodSubnet.Addr().Is6() {
 		most = 128 - (32 - blockBitsMax)
 	}
 	if p.PodSubnetOneNodePrefixLen > most {
-		return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "/%d is longer than /%d", p.PodSubnetOneNodePrefixLen, most)
+		return s.wrongAt(path, "/%d is longer than /%d", p.PodSubnetOneNodePrefixLen, most)
 	}
 	return nil
 }

@@ -110,7 +110,15 @@ func (s *Scenario) checkTimeline() *InputError {
 			}
 		case ChangeCIDR:
 			if !ipam.Traits().ByID {
-				return s.wrongAt(path+".do", "change-cidr needs config.ipam.system contiv; %s has add-range and remove-range", ipam.System)
+				restart, is := a.Restart()
+				if !is || ipam.System != NodeIPAM {
+					return s.wrongAt(path+".do", "change-cidr needs config.ipam.system contiv; %s has add-range, remove-range and restart-controller", ipam.System)
+				}
+				if err := s.checkRestart(path, ipam, restart); err != nil {
+					return err
+				}
+				ipam = restart.Apply(ipam)
+				break
 			}
 			ipam = a.Apply(ipam)
 			static := ipam
@@ -150,6 +158,11 @@ func (s *Scenario) checkTimeline() *InputError {
 			if a.Asleep && (a.Within || a.Pause != 0 && a.Pause < leaderSleepLeast) {
 				return s.wrongAt(path+".pause", "a leader that is asleep sends nothing, and keeps its lease unless it sleeps for %s at least", leaderSleepLeast)
 			}
+		case RestartController:
+			if err := s.checkRestart(path, ipam, a); err != nil {
+				return err
+			}
+			ipam = a.Apply(ipam)
 		case SetClock:
 			if (a.Ahead > 0) == (a.Back > 0) {
 				return s.wrongAt(path+".do", "set-clock needs one of ahead and back")

@@ -195,6 +195,11 @@ func (st stage) AddRange(r netip.Prefix) error { return st.system.AddRange(r) }
 // RemoveRange implements timeline.ControlPlane.
 func (st stage) RemoveRange(r netip.Prefix) error { return st.system.RemoveRange(r) }
 
+// RestartController implements timeline.ControlPlane.
+func (st stage) RestartController(a scenarios.RestartController) error {
+	return st.system.RestartController(a)
+}
+
 // LoseLeader implements timeline.ControlPlane.
 func (st stage) LoseLeader(how scenarios.LoseLeader) error {
 	return st.system.LoseLeader(how)

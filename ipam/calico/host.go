@@ -20,7 +20,7 @@ const (
 	// refusedTime is within which a pod that found no address is tried again: the most that kubelets wait.
 	refusedTime = 31 * time.Second
 	// conflictTime is until a block is tried again that another host was faster to write; longer than a watch takes as a
-	// rule.
+	// rule. It doubles up to retryTime while no news comes: the watch may be late.
 	conflictTime = 20 * time.Millisecond
 )
 
@@ -138,6 +138,7 @@ func (h *Host) do(e Effect) { h.effects = append(h.effects, e) }
 
 // blocksChanged looks whether a change of blocks concerns what the node has, or a pod to which it could give nothing.
 func (h *Host) blocksChanged(own bool) {
+	h.conflicts = 0
 	if own || len(h.leaving) > 0 || len(h.coming) > 0 || !h.begun {
 		h.soon(h.now)
 	}

@@ -145,9 +145,11 @@ func (h *Host) wrote(ev Wrote) {
 	switch ev.Outcome {
 	case ipam.Done:
 		h.view.wrote(w, ev.Block)
+		h.conflicts = 0
 		h.soon(h.now)
 	case ipam.Conflict, ipam.NotFound: // the watch reports what is there, before that as a rule
-		h.pause(h.soon(h.now.Add(conflictTime)))
+		h.pause(h.soon(h.now.Add(min(conflictTime<<h.conflicts, retryTime))))
+		h.conflicts = min(h.conflicts+1, conflictsMost)
 	default:
 		h.pause(h.soon(h.now.Add(retryTime)))
 	}

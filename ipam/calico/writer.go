@@ -5,10 +5,15 @@ import "time"
 // retryTime is until a machine goes on behind a write that was not answered.
 const retryTime = 5 * time.Second
 
+// conflictsMost doublings of conflictTime are more than retryTime.
+const conflictsMost = 8
+
 // writer has one write under way at a time, and pauses behind one that failed.
 type writer struct {
 	writing *WriteBlock
 	until   time.Time
+	// conflicts is how many writes in a row found another version of their block, without news of any.
+	conflicts int
 }
 
 // busy reports whether a write is under way, or one that failed must wait.

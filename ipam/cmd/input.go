@@ -185,7 +185,12 @@ func joining(a scenarios.Action) int {
 func changedBy(a scenarios.Action, c scenarios.IPAM) (scenarios.IPAM, bool) {
 	switch a := a.(type) {
 	case scenarios.ChangeCIDR:
+		if restart, is := a.Restart(); is && !c.Traits().ByID {
+			return restart.Apply(c), true
+		}
 		return a.Apply(c), true
+	case scenarios.RestartController:
+		return a.Apply(c), a.Changes()
 	case scenarios.AddRange:
 		if len(c.Ranges) == 0 {
 			c.Ranges = []netip.Prefix{allPods(c)}

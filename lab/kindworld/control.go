@@ -283,6 +283,11 @@ func (st stage) AddRange(netip.Prefix) error { return lacking(timeline.CIDRContr
 // RemoveRange implements timeline.ControlPlane.
 func (st stage) RemoveRange(netip.Prefix) error { return lacking(timeline.CIDRControllers) }
 
+// RestartController implements timeline.ControlPlane.
+func (st stage) RestartController(scenarios.RestartController) error {
+	return lacking(timeline.LeadingController)
+}
+
 // LoseLeader implements timeline.ControlPlane.
 func (st stage) LoseLeader(scenarios.LoseLeader) error { return lacking(timeline.LeadingController) }
 

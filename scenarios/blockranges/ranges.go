@@ -83,6 +83,44 @@ func (r *Ranges) Remove(p netip.Prefix) (name string, err error) {
 	return name, nil
 }
 
+// Restart makes the ranges those that a controller is started with again, and says which are new and which are gone.
+func (r *Ranges) Restart(a scenarios.RestartController) (opened, closed []netip.Prefix) {
+	old := r.list
+	if n := a.PodSubnetOneNodePrefixLen; n != 0 {
+		within, _ := r.First()
+		r.hostBits = within.Addr().BitLen() - n
+	}
+	ranges := a.Ranges
+	if len(ranges) == 0 {
+		for i := range old {
+			old[i].PerNodeHostBits = r.hostBits
+		}
+		return nil, nil
+	}
+	r.list = nil
+	for _, p := range ranges {
+		r.Add(p)
+	}
+	among := func(list []nodeipam.ClusterCIDR, p netip.Prefix) bool {
+		return slices.ContainsFunc(list, func(c nodeipam.ClusterCIDR) bool { return c.IPv4 == p || c.IPv6 == p })
+	}
+	for _, p := range ranges {
+		if !among(old, p) {
+			opened = append(opened, p)
+		}
+	}
+	for _, c := range old {
+		p := c.IPv4
+		if !p.IsValid() {
+			p = c.IPv6
+		}
+		if !among(r.list, p) {
+			closed = append(closed, p)
+		}
+	}
+	return opened, closed
+}
+
 // First is the first range, and how long a block of it is.
 func (r *Ranges) First() (within netip.Prefix, bits int) {
 	within = r.list[0].IPv4

@@ -27,7 +27,7 @@ func grantsOpen() fact.Law {
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.AssignedBlocks, fact.ClosedRanges},
 		Watch: func() fact.Watcher {
-			return &openWatcher{closed: map[netip.Prefix]time.Duration{}, has: map[string][]ipam.Block{}}
+			return &openWatcher{closed: map[netip.Prefix]time.Duration{}, open: map[netip.Prefix]bool{}, has: map[string][]ipam.Block{}}
 		},
 	}
 }
@@ -36,6 +36,8 @@ type openWatcher struct {
 	checks int64
 	// closed is when ranges were closed.
 	closed map[netip.Prefix]time.Duration
+	// open are ranges that were opened: a part of a closed one may be.
+	open map[netip.Prefix]bool
 	// has holds each node's latest assignment.
 	has map[string][]ipam.Block
 }
@@ -46,6 +48,7 @@ func (w *openWatcher) Observe(f *fact.Fact) error {
 	switch x := f.What.(type) {
 	case fact.Range:
 		delete(w.closed, x.Range)
+		w.open[x.Range] = !x.Closed
 		if x.Closed {
 			w.closed[x.Range] = f.At
 		}
@@ -66,7 +69,10 @@ func (w *openWatcher) judge(f *fact.Fact, had, has []ipam.Block) error {
 			continue
 		}
 		w.checks++
-		for r, since := range w.closed { // in any order: ranges do not overlap
+		if w.opened(b.Prefix) {
+			continue
+		}
+		for r, since := range w.closed { // in any order: ranges that are closed at one time do not overlap
 			if r.Overlaps(b.Prefix) && f.At-since > closedGrace {
 				return broken(grantsOpenName, f.At, f.Node,
 					"%s is assigned %s of %s, which was closed %s before: check how the controller removes closed ranges",
@@ -75,4 +81,14 @@ func (w *openWatcher) judge(f *fact.Fact, had, has []ipam.Block) error {
 		}
 	}
 	return nil
+}
+
+// opened reports whether a block is of a range that was opened and is still open.
+func (w *openWatcher) opened(p netip.Prefix) bool {
+	for r, open := range w.open { // in any order: it is about any
+		if open && r.Bits() <= p.Bits() && r.Contains(p.Addr()) {
+			return true
+		}
+	}
+	return false
 }

@@ -77,16 +77,19 @@ type useNode struct {
 	leases map[netip.Addr]ipam.Owner
 	// orphans are leases of when the node's object was deleted: who assigns blocks may have taken theirs back, while the pods live.
 	orphans map[netip.Addr]ipam.Owner
+	// orphaned are the blocks that the node used then, and uses since.
+	orphaned []ipam.Block
 }
 
-// takenBack finds a used block that is no longer assigned. A node without any assignment has left, or is a new one.
+// takenBack finds a used block that is no longer assigned. A node without any assignment has left, or is a new one; from one whose object
+// was deleted, what it used then may be taken: it hears of that later.
 func (n *useNode) takenBack(assigned []ipam.Block) (netip.Prefix, bool) {
 	if len(assigned) == 0 {
 		return netip.Prefix{}, false
 	}
 	for _, a := range n.assigned {
 		is := func(b ipam.Block) bool { return b.Prefix == a.Prefix }
-		if !slices.ContainsFunc(assigned, is) && slices.ContainsFunc(n.blocks, is) {
+		if !slices.ContainsFunc(assigned, is) && slices.ContainsFunc(n.blocks, is) && !slices.ContainsFunc(n.orphaned, is) {
 			return a.Prefix, true
 		}
 	}
@@ -121,6 +124,7 @@ func (w *useWatcher) Observe(f *fact.Fact) error {
 		return w.judge(f, n)
 	case fact.NodeBlocks:
 		n.blocks = append(n.blocks[:0], x.Blocks...)
+		n.orphaned = slices.DeleteFunc(n.orphaned, func(b ipam.Block) bool { return !assigned(n.blocks, b.Prefix.Addr()) })
 	case fact.Leased:
 		n.leases[x.Addr] = x.Owner
 		w.checks++
@@ -140,7 +144,7 @@ func (w *useWatcher) Observe(f *fact.Fact) error {
 	case fact.AgentDown:
 		clear(n.leases)
 	case fact.Unregistered:
-		n.orphans = maps.Clone(n.leases)
+		n.orphans, n.orphaned = maps.Clone(n.leases), slices.Clone(n.blocks)
 	case fact.NodeGone:
 		clear(n.leases)
 		if x.Left {

@@ -47,6 +47,8 @@ func (d drawer) drawSystem(s *scenarios.Scenario, systems []*scenarios.AddressSy
 			continue
 		}
 		switch {
+		case t.Leader && d.coin("controller restarted", 4):
+			s.Timeline[i].Action = restartedController(d, c)
 		case t.Ranges == scenarios.RangesStay && t.Leader:
 			s.Timeline[i].Action = lostLeader(d)
 		case t.Ranges == scenarios.RangesStay:
@@ -98,5 +100,13 @@ func (d drawer) askedFault(names []string) string {
 func lostLeader(d drawer) scenarios.LoseLeader {
 	a := scenarios.LoseLeader{Pause: d.between("pause", time.Second, time.Minute), Within: d.coin("within takeover", 2)}
 	a.Asleep = !a.Within && a.Pause >= 20*time.Second && d.coin("asleep", 2)
+	return a
+}
+
+// restartedController is a controller that is restarted, where it can with longer blocks, which every range has room for.
+func restartedController(d drawer, c *scenarios.IPAM) (a scenarios.RestartController) {
+	if c.System == scenarios.NodeIPAM && !c.NodeIPAM.Allocator.InCloud() && d.coin("other blocks", 2) {
+		a.PodSubnetOneNodePrefixLen = min(c.PodSubnetOneNodePrefixLen+1+d.c.Pick("longer blocks", 2), 28)
+	}
 	return a
 }

@@ -59,6 +59,9 @@ func (p *Player) duplicateWatch(_ context.Context, a scenarios.DuplicateWatch) e
 
 // changeCIDR gives the cluster other address ranges; agents learn of it each in its time.
 func (p *Player) changeCIDR(ctx context.Context, a scenarios.ChangeCIDR) error {
+	if restart, is := a.Restart(); is && !p.plan.Traits().ByID {
+		return p.restartController(ctx, restart)
+	}
 	if err := p.SetPlan(ctx, a.Apply(p.plan)); err != nil {
 		return fmt.Errorf("%s: %w", a.Verb(), err)
 	}
@@ -92,6 +95,10 @@ func loseLeaderNeed(a scenarios.LoseLeader) Need {
 
 func (p *Player) loseLeader(_ context.Context, a scenarios.LoseLeader) error {
 	return p.world.LoseLeader(a)
+}
+
+func (p *Player) restartController(_ context.Context, a scenarios.RestartController) error {
+	return p.world.RestartController(a)
 }
 
 func (p *Player) setPodCIDR(ctx context.Context, a scenarios.SetPodCIDR) error {

@@ -128,6 +128,7 @@ var actions = []action{
 	on((*Player).changeCIDR),
 	on((*Player).addRange, CIDRControllers),
 	on((*Player).removeRange, CIDRControllers, RetiredRanges),
+	on((*Player).restartController, LeadingController),
 	onWhere((*Player).loseLeader, loseLeaderNeed),
 	on((*Player).setPodCIDR, GivenPodCIDRs),
 	on((*Player).changeNodeAddress, GivenAddresses),

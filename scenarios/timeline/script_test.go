@@ -242,6 +242,10 @@ func (w *script) SetPools(_ context.Context, c scenarios.IPAM, p agent.Pools) er
 }
 func (w *script) AddRange(r netip.Prefix) error    { w.say("  add range %s", r); return nil }
 func (w *script) RemoveRange(r netip.Prefix) error { w.say("  remove range %s", r); return nil }
+func (w *script) RestartController(a scenarios.RestartController) error {
+	w.say("  restart the controller %v %d", a.Ranges, a.PodSubnetOneNodePrefixLen)
+	return nil
+}
 func (w *script) LoseLeader(a scenarios.LoseLeader) error {
 	w.say("  lose leader %s", a.Pause)
 	return nil

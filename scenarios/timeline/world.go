@@ -203,10 +203,11 @@ type ControlPlane interface {
 	CompactStore(ctx context.Context) error
 	// SetPools makes a plan the cluster's; pools are its ranges.
 	SetPools(ctx context.Context, plan scenarios.IPAM, pools agent.Pools) error
-	// AddRange, RemoveRange and LoseLeader are for the controllers of nodes' pod ranges.
+	// AddRange, RemoveRange, LoseLeader and RestartController are for the controllers of nodes' pod ranges.
 	AddRange(r netip.Prefix) error
 	RemoveRange(r netip.Prefix) error
 	LoseLeader(how scenarios.LoseLeader) error
+	RestartController(a scenarios.RestartController) error
 	// SetPodCIDR, SetAddress and SetManagement change one node.
 	SetPodCIDR(ctx context.Context, node string, p netip.Prefix) error
 	SetAddress(ctx context.Context, node string, a netip.Prefix) error

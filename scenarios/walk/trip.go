@@ -147,6 +147,9 @@ const guarded = "the VPP interface does not admit the packet's source"
 // l3 is a packet that an interface of VPP hands to its table.
 func (t *trip) l3(n *node, ifc *fact.Interface) Kind {
 	if !routes(ifc, t.dst) {
+		if c := n.natOf(); t.dut != nil && ifc.NAT != 0 && c != nil && t.dst.Is4() && !plainNAT(ifc, c) {
+			return t.unsure(n, "NAT, which comes before VPP asks whether the interface routes, may remember the packet")
+		}
 		return t.drop(n, "the VPP interface has no address and so does not route")
 	}
 	if end := t.filtered(n, ifc, false); end != 0 {

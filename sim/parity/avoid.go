@@ -12,8 +12,11 @@ import (
 	"go.fd.io/govpp/binapi/ip_neighbor"
 	"go.fd.io/govpp/binapi/ip_types"
 	"go.fd.io/govpp/binapi/l2"
+	"go.fd.io/govpp/binapi/nat44_ed"
+	"go.fd.io/govpp/binapi/nat_types"
 	"go.fd.io/govpp/binapi/vxlan"
 
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 
@@ -146,6 +149,14 @@ func (w *watch) hitsNow(m api.Message) string {
 		}
 		if t := (tableKey{m.VrfID, m.IsIPv6}); t.id != 0 && t.id != missing && !w.locked[t] {
 			return "table-in-use" // this table goes with its last user
+		}
+	case *nat44_ed.Nat44InterfaceAddDelFeature:
+		asked := uint8(fact.NATOutside)
+		if m.Flags&nat_types.NAT_IS_INSIDE != 0 {
+			asked = uint8(fact.NATInside)
+		}
+		if i, there := w.vpp.Interface(uint32(m.SwIfIndex)); there && !m.IsAdd && i.NAT != 0 && i.NAT&asked == 0 {
+			return "nat-side"
 		}
 	case *l2.BridgeFlags:
 		if b, there := w.bridge(m.BdID); there && m.IsSet && m.Flags&l2.BRIDGE_API_FLAG_ARP_UFWD != 0 && b.NSwIfs > 0 && b.UuFwdSwIfIndex == none {

@@ -112,7 +112,7 @@ func (v *VPP) dropAddressAs(i *iface, at, bits int) {
 func (v *VPP) addAddressRoutes(i *iface, p netip.Prefix) {
 	f, a := addrOfNetip(p.Addr())
 	t, bits := v.table(i, f), uint8(p.Bits())
-	v.setRoute(t, prefix{a, f.bits()}, sourceInterface,
+	v.setRoute(t, prefix{a, f.bits()}, entry{source: sourceInterface},
 		[]path{{addr: a, iface: i.index, kind: pathLocal, family: f, weight: 1, private: true}})
 	if bits == f.bits() || !i.firstOfSubnet(p) {
 		return
@@ -121,14 +121,14 @@ func (v *VPP) addAddressRoutes(i *iface, p netip.Prefix) {
 	if f == v6 {
 		named = a.mask(bits)
 	}
-	v.setRouteAs(t, prefix{a.mask(bits), bits}, named, sourceInterface,
+	v.setRouteAs(t, prefix{a.mask(bits), bits}, named, entry{source: sourceInterface, attached: true},
 		[]path{{iface: i.index, kind: pathAttached, family: f, weight: 1, private: true}})
 	for _, extra := range subnetExtras(f, a, bits) {
 		q := dropPath
 		if bits == 31 {
 			q = path{addr: extra, iface: i.index, kind: pathNextHop, family: f, weight: 1, private: true}
 		}
-		v.setRoute(t, prefix{extra, 32}, sourceInterface, []path{q})
+		v.setRoute(t, prefix{extra, 32}, entry{source: sourceInterface}, []path{q})
 	}
 }
 

@@ -66,7 +66,7 @@ func (v *VPP) BindLease(at uint32, l Lease) error {
 	v.leaseAddress(at, l, true)
 	if l.Router.IsValid() {
 		_, router := addrOfNetip(l.Router)
-		v.setRoute(v.table(v.ifaces[at], v4), prefix{}, sourceDHCP,
+		v.setRoute(v.table(v.ifaces[at], v4), prefix{}, entry{source: sourceDHCP},
 			[]path{{addr: router, iface: at, kind: pathNextHop, weight: 1}})
 	}
 	v.tellLease(at, c)

@@ -29,6 +29,8 @@ type entry struct {
 	paths  uint32
 	source source
 	dead   bool // an adjacency with a deleted interface
+	// attached: neighbors on the interface that the entry leads to may refine it (FIB_ENTRY_FLAG_ATTACHED).
+	attached bool
 }
 
 // same reports whether b replaces a: an adjacency is one entry per interface, any other source one entry.

@@ -46,15 +46,30 @@ func (v *VPP) adjacency(t *table, p prefix, e entry, shorter []uint8) (entry, bo
 	return entry{}, false
 }
 
-// coverInterface is the interface of the next shorter entry, where that one is attached to one.
+// coverInterface is the interface that the next shorter entry leads to, where that one is attached.
 func (v *VPP) coverInterface(t *table, p prefix, shorter []uint8) (uint32, bool) {
 	for _, n := range shorter {
 		if e, ok := t.get(prefix{p.addr.mask(n), n}); ok {
-			q := &v.paths.nodes[e.paths].path
-			return q.iface, q.kind == pathAttached
+			return v.resolving(e.paths), e.attached
 		}
 	}
 	return 0, false
+}
+
+// resolving is the interface of a list's first path that leads to one (fib_path_list_get_resolving_interface), none where
+// no path does.
+func (v *VPP) resolving(list uint32) uint32 {
+	for i := list; i != 0; i = v.paths.nodes[i].next {
+		p := &v.paths.nodes[i].path
+		if p.kind == pathRecursive {
+			if at := v.leadsTo(route{path: *p}); at != none {
+				return at
+			}
+		} else if p.iface != none {
+			return p.iface
+		}
+	}
+	return none
 }
 
 func (v *VPP) refines(index, cover uint32) bool {

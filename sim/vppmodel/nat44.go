@@ -40,8 +40,7 @@ func (v *VPP) enableNAT(m *nat44_ed.Nat44EdPluginEnableDisable) int32 {
 	case !m.Enable && !v.nat.on:
 		return featureAlreadyOff
 	case !m.Enable:
-		v.disableNAT()
-		return ok
+		return v.disableNAT()
 	}
 	v.nat = nat{on: true, inside: m.InsideVrf, outside: m.OutsideVrf, sessions: m.Sessions, timeouts: natTimeoutsDefault,
 		external: map[natKey]*natMapping{}}
@@ -54,12 +53,18 @@ func (v *VPP) enableNAT(m *nat44_ed.Nat44EdPluginEnableDisable) int32 {
 	return ok
 }
 
-// disableNAT gives everything up but the timeouts, and the locks on the two tables, which VPP forgets.
-func (v *VPP) disableNAT() {
+// disableNAT gives everything up but the timeouts, and the locks on the two tables and on those of mappings, which VPP forgets. It
+// deletes an identity mapping as one of table 0 (nat44_ed_del_static_mappings): where that fails for the last mapping of all, everything
+// goes as well, and the answer is an error.
+func (v *VPP) disableNAT() (retval int32) {
 	n := &v.nat
-	for at, m := range n.mappings {
-		if m != nil {
-			v.dropMapping(uint32(at))
+	for _, m := range n.mappings {
+		switch {
+		case m == nil:
+		case m.identity && m.find(func(l *natLocal) bool { return l.table == 0 }) < 0:
+			retval = bug
+		default:
+			retval = ok
 		}
 	}
 	for _, list := range [][]natAddress{n.addresses, n.twice} {
@@ -68,6 +73,7 @@ func (v *VPP) disableNAT() {
 		}
 	}
 	v.nat = nat{timeouts: n.timeouts, buckets: n.buckets}
+	return retval
 }
 
 // buckets is how many buckets VPP's table for so many sessions has: the power of two next to two fifths of them.

@@ -37,6 +37,20 @@ func (p *path) via(index uint32) bool {
 	return p.iface == index && (p.kind == pathAttached || p.kind == pathNextHop)
 }
 
+// attaches reports whether a route whose last given path this is counts as attached: one with an interface and no next hop
+// (fib_route_path_is_attached; src/vnet/fib/fib_entry_src.c, fib_entry_flags_update). Paths that are unreachable or
+// prohibited have interface 0 there.
+func (p *path) attaches() bool {
+	switch p.kind {
+	case pathUnreachable, pathProhibited:
+		return true
+	case pathAttached, pathLocal:
+		return p.iface != none && p.isZero()
+	case pathNextHop, pathRecursive, pathDrop, pathLookup:
+	}
+	return false
+}
+
 func (p *path) locksTable() bool { return p.kind == pathLookup || p.kind == pathRecursive }
 
 // like reports whether VPP takes two paths for the same one; weight and preference do not count, and neither does what

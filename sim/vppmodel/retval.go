@@ -51,6 +51,7 @@ const (
 	invalidSrcAddress       = int32(api.INVALID_SRC_ADDRESS)
 	invalidDstAddress       = int32(api.INVALID_DST_ADDRESS)
 	invalidValue2           = int32(api.INVALID_VALUE_2)
+	bug               int32 = -168 // BUG in VPP, which govpp does not have
 	limitExceeded           = int32(api.LIMIT_EXCEEDED)
 	invalidPrefixLen        = int32(api.INVALID_PREFIX_LENGTH)
 )

@@ -42,8 +42,15 @@ func (v *VPP) routeAddDel(c routeChange) (retval int32, statsIndex uint32) {
 	}
 	pfx := prefix{a.mask(c.prefix.Len), c.prefix.Len}
 	paths := v.paths.scratch
+	e := entry{source: src}
+	if n := len(paths); n > 0 {
+		e.attached = src == sourceAPI && paths[n-1].attaches()
+	}
 	if len(paths) > 1 {
 		slices.SortStableFunc(paths, func(p, q path) int { return p.compareGiven(q, f, pfx) })
+		if c.isAdd || !c.isMultipath {
+			e.attached = src == sourceAPI && paths[len(paths)-1].attaches()
+		}
 	}
 	for i := range paths {
 		paths[i].fit(f, pfx, a)
@@ -64,28 +71,28 @@ func (v *VPP) routeAddDel(c routeChange) (retval int32, statsIndex uint32) {
 		v.unroute(t, pfx, src)
 		return ok, none
 	}
-	list := v.setRouteAs(t, pfx, a, src, paths)
+	list := v.setRouteAs(t, pfx, a, e, paths)
 	if !c.isAdd {
 		list = none
 	}
 	return ok, list
 }
 
-// setRoute makes the paths those of one source. The new list is found before the old one is let go: a dead list is
+// setRoute makes the paths those of e's source. The new list is found before the old one is let go: a dead list is
 // joined again by the very route that holds it.
-func (v *VPP) setRoute(t *table, pfx prefix, src source, paths []path) uint32 {
+func (v *VPP) setRoute(t *table, pfx prefix, e entry, paths []path) uint32 {
 	if len(paths) > 1 {
 		slices.SortStableFunc(paths, path.compare)
 	}
-	list := v.hold(paths)
-	if old, replaced := t.put(pfx, entry{source: src, paths: list}); replaced {
+	e.paths = v.hold(paths)
+	if old, replaced := t.put(pfx, e); replaced {
 		v.release(old.paths)
 	}
-	return list
+	return e.paths
 }
 
 // setRouteAs is setRoute for a prefix that was given as an address and a length.
-func (v *VPP) setRouteAs(t *table, pfx prefix, given addr, src source, paths []path) uint32 {
+func (v *VPP) setRouteAs(t *table, pfx prefix, given addr, e entry, paths []path) uint32 {
 	if given != pfx.addr {
 		if _, there := t.get(pfx); !there {
 			if t.names == nil {
@@ -94,7 +101,7 @@ func (v *VPP) setRouteAs(t *table, pfx prefix, given addr, src source, paths []p
 			t.names[pfx] = given
 		}
 	}
-	return v.setRoute(t, pfx, src, paths)
+	return v.setRoute(t, pfx, e, paths)
 }
 
 func (v *VPP) unroute(t *table, pfx prefix, src source) {

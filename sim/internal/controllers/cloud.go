@@ -108,6 +108,10 @@ func (s *cloudSystem) Blocks(node string) ([]netip.Prefix, bool) {
 
 func (*cloudSystem) LoseLeader(scenarios.LoseLeader) error { return result.ErrUnsupported }
 
+func (*cloudSystem) RestartController(scenarios.RestartController) error {
+	return result.ErrUnsupported
+}
+
 // FreeBlock is not known: what an instance can have depends on its interfaces.
 func (*cloudSystem) FreeBlock() bool { return false }
 

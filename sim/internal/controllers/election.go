@@ -40,6 +40,17 @@ func (e *election) lose(how scenarios.LoseLeader, knows, lead func()) bool {
 	return true
 }
 
+// restart ends the leader, and lead starts the next life when its lease has run out. While there is no leader, the one that
+// comes is a new life anyway.
+func (e *election) restart(end, lead func()) {
+	if e.leads == nil || e.electing {
+		return
+	}
+	e.late = nil
+	end()
+	e.replace(leaseTime+electionTime, lead)
+}
+
 // again makes lead start the program again after a life of it has died, unless another one leads or is about to.
 func (e *election) again(dead *leader, lead func()) {
 	if dead == e.leads && !e.electing {

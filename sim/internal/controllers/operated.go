@@ -59,6 +59,12 @@ func (o *operated[L, A]) LoseLeader(how scenarios.LoseLeader) error {
 	return nil
 }
 
+// RestartController implements System. What the old leader has asked for arrives.
+func (o *operated[L, A]) RestartController(scenarios.RestartController) error {
+	o.restart(o.leading.stop, o.lead)
+	return nil
+}
+
 // AgentUp implements System.
 func (o *operated[L, A]) AgentUp(node string, side Side) {
 	a := o.reside(node, side)

@@ -127,6 +127,19 @@ func (s *rangeSystem) RemoveRange(r netip.Prefix) error {
 	return nil
 }
 
+// RestartController implements System. Node objects keep what they show.
+func (s *rangeSystem) RestartController(a scenarios.RestartController) error {
+	opened, closed := s.ranges.Restart(a)
+	for _, r := range closed {
+		s.env.ranged(r, true)
+	}
+	for _, r := range opened {
+		s.env.ranged(r, false)
+	}
+	s.restart(func() { s.leading.stop() }, s.lead)
+	return nil
+}
+
 // LoseLeader lets another controller manager take over. The old one knows until when it leads, and learns later that
 // its lease is lost.
 func (s *rangeSystem) LoseLeader(how scenarios.LoseLeader) error {

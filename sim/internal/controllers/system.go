@@ -127,6 +127,8 @@ type System interface {
 	// LoseLeader cuts the leading controller off: its requests arrive pause later, or within its successor's takeover, one
 	// in front of each of the successor's own. One that stands still asks for nothing meanwhile.
 	LoseLeader(how scenarios.LoseLeader) error
+	// RestartController ends the leading controller's process. Another one leads when its lease has run out.
+	RestartController(a scenarios.RestartController) error
 	// FreeBlock reports whether there is a block that a node without any could be given.
 	FreeBlock() bool
 	// Pending says what is under way, "" when nothing is.
@@ -192,17 +194,18 @@ func (s *own) Allocator(string) (ipam.NodeAllocator, error) {
 // Still is a System in which nothing happens: one that embeds it says only what it does.
 type Still struct{}
 
-func (Still) Start()                                {}
-func (Still) Join(string) error                     { return nil }
-func (Still) Leave(string)                          {}
-func (Still) AgentUp(string, Side)                  {}
-func (Still) AgentDown(string)                      {}
-func (Still) Changed(string)                        {}
-func (Still) Tried(string, Attempt)                 {}
-func (Still) Blocks(string) ([]netip.Prefix, bool)  { return nil, false }
-func (Still) AddRange(netip.Prefix) error           { return result.ErrUnsupported }
-func (Still) RemoveRange(netip.Prefix) error        { return result.ErrUnsupported }
-func (Still) LoseLeader(scenarios.LoseLeader) error { return result.ErrUnsupported }
-func (Still) FreeBlock() bool                       { return false }
-func (Still) Pending() string                       { return "" }
-func (Still) Requests() int64                       { return 0 }
+func (Still) Start()                                              {}
+func (Still) Join(string) error                                   { return nil }
+func (Still) Leave(string)                                        {}
+func (Still) AgentUp(string, Side)                                {}
+func (Still) AgentDown(string)                                    {}
+func (Still) Changed(string)                                      {}
+func (Still) Tried(string, Attempt)                               {}
+func (Still) Blocks(string) ([]netip.Prefix, bool)                { return nil, false }
+func (Still) AddRange(netip.Prefix) error                         { return result.ErrUnsupported }
+func (Still) RemoveRange(netip.Prefix) error                      { return result.ErrUnsupported }
+func (Still) RestartController(scenarios.RestartController) error { return result.ErrUnsupported }
+func (Still) LoseLeader(scenarios.LoseLeader) error               { return result.ErrUnsupported }
+func (Still) FreeBlock() bool                                     { return false }
+func (Still) Pending() string                                     { return "" }
+func (Still) Requests() int64                                     { return 0 }
