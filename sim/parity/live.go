@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"go.fd.io/govpp/api"
 
@@ -135,13 +136,20 @@ func finding(calls []api.Message, d *transcript.Difference, gaps []string) *Find
 	return &Finding{Calls: calls, Difference: *d, Gaps: gaps}
 }
 
+// shrinkTime is what one difference may take to get shorter: a VPP that dies of one run in ten makes hundreds of calls an hour's work.
+const shrinkTime = 3 * time.Minute
+
 // Shrink leaves calls out of a finding as long as a difference of the same kind remains: halves first, then ever
-// smaller parts, at last single calls until none can go, each also with the interfaces behind it renumbered.
+// smaller parts, at last single calls until none can go, each also with the interfaces behind it renumbered. After
+// shrinkTime it returns what it has.
 func (s Sequence) Shrink(ctx context.Context, f *Finding) (*Finding, error) {
-	kind := f.Kind()
+	kind, end := f.Kind(), time.Now().Add(shrinkTime)
 	for size := max(len(f.Calls)/2, 1); size > 0; {
 		shorter := false
 		for at := 0; at+size <= len(f.Calls); {
+			if time.Now().After(end) {
+				return f, nil
+			}
 			g, err := s.without(ctx, f, at, size)
 			if err != nil {
 				return f, err

@@ -52,7 +52,7 @@ func (v *VPP) Doubtful(table uint32, to netip.Addr, hop bool) bool {
 		return true
 	}
 	if !unused {
-		return false
+		return v.ambiguous(t, a)
 	}
 	host, out := prefix{a, f.bits()}, v.leadsTo(r)
 	e, _ := t.get(host)
@@ -62,6 +62,24 @@ func (v *VPP) Doubtful(table uint32, to netip.Addr, hop bool) bool {
 		}
 	}
 	return false
+}
+
+// ambiguous reports whether an address is that of neighbors on two interfaces which both have its subnet, as one borrows the other's
+// address: VPP balances between them.
+func (v *VPP) ambiguous(t *table, a addr) bool {
+	host := prefix{a, t.family.bits()}
+	e, there := t.get(host)
+	if !there || len(t.others[host]) == 0 {
+		return false
+	}
+	cover, _ := v.coverInterface(t, host, t.lengths[1:])
+	able := 0
+	for _, e := range append([]entry{e}, t.others[host]...) {
+		if e.source == sourceAdjacency && v.refines(e.paths, cover) {
+			able++
+		}
+	}
+	return able > 1
 }
 
 // unused reports whether a neighbor has the address and attracts no traffic, because its subnet is not its interface's.

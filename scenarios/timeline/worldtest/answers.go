@@ -72,6 +72,7 @@ var examples = map[string]string{
 	"add-range":           "add-range cidr=10.2.64.0/18",
 	"remove-range":        "remove-range cidr=10.2.64.0/18",
 	"lose-leader":         "lose-leader",
+	"restart-controller":  "restart-controller",
 	"set-pod-cidr":        "set-pod-cidr node=node-1 podCIDR=10.2.9.0/24",
 	"change-node-address": "change-node-address node=node-1 address=192.168.16.77/24",
 	"change-management":   "change-management node=node-2 addresses=10.20.9.9",
