@@ -41,6 +41,7 @@ func TestBrowser(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", scheme, width), func(t *testing.T) {
 				b.load(t, scheme, width)
 				b.picture(t, fmt.Sprintf("%s-%d.png", scheme, width))
+				b.keep(t, fmt.Sprintf("report-%s-%d", scheme, width))
 				b.checkNoOverflow(t)
 				b.eval(t, `document.querySelectorAll("details").forEach(d => d.open = true)`, nil)
 				b.checkNoOverflow(t)
@@ -208,6 +209,27 @@ func (b *browser) picture(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 	t.Logf("picture: %s", filepath.Join(dir, name))
+}
+
+// keep writes the upper part of the page as it stands into testdata/pictures with -rewrite. Reviewers compare the pictures of a change with
+// those before it; no test compares pixels, which differ from machine to machine.
+func (b *browser) keep(t *testing.T, name string) {
+	t.Helper()
+	if !*rewrite {
+		return
+	}
+	var width, height float64
+	b.eval(t, `document.documentElement.clientWidth`, &width)
+	b.eval(t, `document.documentElement.scrollHeight`, &height)
+	beyond, quality := true, int64(45)
+	shot, err := chromedp.Call(b.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "jpeg", Quality: &quality, CaptureBeyondViewport: &beyond,
+		Clip: &page.Viewport{Width: width, Height: min(height, picturesTall), Scale: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(picturesDir, name+".jpg"), shot.Data, 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // checkNoOverflow looks for anything that makes the page wider than its window.

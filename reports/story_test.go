@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,6 +31,13 @@ func TestStoryInBrowser(t *testing.T) {
 			b.checkNoOverflow(t)
 			b.checkContrast(t)
 			b.picture(t, "story-"+scheme+map[int64]string{360: "-360", 1280: "-1280"}[width]+".png")
+		}
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{360, 1280} {
+			b.load(t, scheme, width) // the tail is folded, so that causes and the cluster stand in one picture
+			b.await(t, "the story stands", `document.querySelector("#failures .story").scrollIntoView({ behavior: "instant" }); return !!document.querySelector("#failures .story[data-ready]")`)
+			b.keep(t, fmt.Sprintf("failure-%s-%d", scheme, width))
 		}
 	}
 	b.load(t, "light", 1280)
