@@ -113,8 +113,8 @@ func (n *node) agentConfigFor() nodeagent.Config {
 	if n.w.scenario().Config.IPAM.System == scenarios.Datastore {
 		c.EC2 = n.ec2()
 	}
-	c.Addresses = n.w.addresses(in(kubeSocket))
-	if n.w.source.asked() && c.Addresses == nil {
+	c.Addresses, c.Calico = n.w.addresses(in(kubeSocket)), n.w.calico(in(kubeSocket))
+	if n.w.source.asked() && c.Addresses == nil && c.Calico == nil {
 		c.Pools = &nodeagent.Pools{Server: in(kubeSocket), PreAllocate: n.w.scenario().Config.IPAM.Cilium.PreAllocate}
 	}
 	n.mu.Lock()

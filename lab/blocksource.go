@@ -47,6 +47,13 @@ type blockSource struct {
 	// before.
 	ledBy string
 	terms uint32
+	// pools are the ranges of IPPools, poolsMade how many of these there were.
+	pools     []netip.Prefix
+	poolsMade int
+	// shares are what Calico's blocks say of each node, aside the free addresses of blocks with an affinity to it; the server's lock guards
+	// both.
+	shares map[string]map[netip.Prefix][]netip.Addr
+	aside  map[string]int
 	// deposed are leaders that were cut off and whose requests have not all arrived.
 	deposed int
 }
@@ -56,7 +63,7 @@ const standing = 2
 
 func newBlockSource(w *World, dir string) (*blockSource, error) {
 	b := &blockSource{w: w, plan: w.scenario().Config.IPAM, server: apiserver.New(), socket: filepath.Join(dir, "kube.sock"),
-		news: make(chan struct{}, 1), done: make(chan struct{})}
+		news: make(chan struct{}, 1), done: make(chan struct{}), shares: map[string]map[netip.Prefix][]netip.Addr{}, aside: map[string]int{}}
 	var err error
 	if b.ranges, err = blockranges.New(b.plan); err != nil {
 		return nil, err
@@ -66,6 +73,11 @@ func newBlockSource(w *World, dir string) (*blockSource, error) {
 		select {
 		case b.news <- struct{}{}:
 		default: // whoever follows looks at everything
+		}
+	}
+	if blocked(b.plan) {
+		if err := b.openPools(); err != nil {
+			return nil, err
 		}
 	}
 	listener, err := net.Listen("unix", b.socket)
@@ -190,6 +202,10 @@ func (b *blockSource) gap() {
 
 // addRange gives the controllers another range, removeRange takes one away.
 func (b *blockSource) addRange(r netip.Prefix) error {
+	if blocked(b.plan) {
+		b.w.Record.Tell(fact.Fact{What: fact.Range{Range: r, Closed: false}}, "")
+		return b.openPool(r)
+	}
 	b.mu.Lock()
 	c := b.ranges.Add(r)
 	b.mu.Unlock()
@@ -201,6 +217,13 @@ func (b *blockSource) addRange(r netip.Prefix) error {
 }
 
 func (b *blockSource) removeRange(r netip.Prefix) error {
+	if blocked(b.plan) {
+		if err := b.closePool(r); err != nil {
+			return err
+		}
+		b.w.Record.Tell(fact.Fact{What: fact.Range{Range: r, Closed: true}}, "")
+		return nil
+	}
 	if b.plan.System == scenarios.Cilium && !addressed(b.plan) {
 		return fmt.Errorf("%w: cilium-operator's range %s cannot be taken away in a lab", result.ErrUnsupported, r)
 	}
@@ -237,6 +260,9 @@ func (b *blockSource) freeBlock() bool {
 	if b == nil || b.plan.System == scenarios.Cilium && b.plan.ReuseDelay > 0 {
 		return false
 	}
+	if blocked(b.plan) {
+		return b.lends()
+	}
 	if addressed(b.plan) { // what an instance of EC2 could have depends on its interfaces, and is not known
 		return booked(b.plan) && b.freeAddress()
 	}
@@ -254,13 +280,16 @@ func (b *blockSource) freeBlock() bool {
 	return b.ranges.Free(taken)
 }
 
-// operating says what an operator of single addresses has under way, "" for nothing.
+// operating says what a controller has under way, "" for nothing.
 func (b *blockSource) operating() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.lives {
-		if c.operator != nil && !c.off.Load() && c.operator.Pending() != "" {
-			return c.name + " " + c.operator.Pending()
+		if c.pending == nil || c.off.Load() {
+			continue
+		}
+		if why := c.pending(); why != "" {
+			return c.name + " " + why
 		}
 	}
 	return ""

@@ -25,10 +25,10 @@ type controller struct {
 	wire *apiserver.Wire
 	// driver is nil for cilium-operator.
 	driver *kube.Driver
-	// operator is cilium-operator's, nil for another.
-	operator *kube.Operator
-	cancel   context.CancelFunc
-	ended    chan struct{}
+	// pending says what it has under way, "" for nothing; nil: nobody knows.
+	pending func() string
+	cancel  context.CancelFunc
+	ended   chan struct{}
 	// term is in which time of leading it has asked for a change last, 0 for none; blockSource.mu guards it.
 	term uint32
 	// off: it is cut off, and what it writes arrives later.
@@ -95,6 +95,14 @@ func (b *blockSource) program(c *controller) (func(context.Context) error, error
 	if err != nil {
 		return nil, err
 	}
+	if blocked(b.plan) {
+		o, err := b.calicoController(conn, c.name)
+		if err != nil {
+			return nil, err
+		}
+		c.pending = o.Pending
+		return o.Run, nil
+	}
 	if b.plan.System == scenarios.Cilium {
 		spec := b.ranges.Pool()
 		cfg := kube.OperatorConfig{Requested: b.asked(), Lease: b.lease(c.name), RequestTimeout: requestLimit, Log: b.w.o.Log, New: func() (cilium.Pools, error) {
@@ -113,10 +121,12 @@ func (b *blockSource) program(c *controller) (func(context.Context) error, error
 				return nil, err
 			}
 		}
-		if c.operator, err = conn.Operator(cfg); err != nil {
+		o, err := conn.Operator(cfg)
+		if err != nil {
 			return nil, err
 		}
-		return c.operator.Run, nil
+		c.pending = o.Pending
+		return o.Run, nil
 	}
 	c.driver, err = conn.Driver(kube.Config{Lease: b.lease(c.name), RequestTimeout: requestLimit, Log: b.w.o.Log, New: func() (nodeipam.Machine, error) {
 		b.mu.Lock()
@@ -155,7 +165,7 @@ func (b *blockSource) restart() error {
 // fate is what becomes of a request of a controller.
 func (b *blockSource) fate(c *controller, r *http.Request) apiserver.Fate {
 	writes := r.Method != http.MethodGet
-	if path := apiserver.ParsePath(r.URL.Path); writes && slices.Contains([]string{"nodes", kube.PoolNodeResource, kube.CiliumNodeResource}, path.Resource) {
+	if path := apiserver.ParsePath(r.URL.Path); writes && slices.Contains([]string{"nodes", kube.PoolNodeResource, kube.CiliumNodeResource, kube.IPAMBlockResource}, path.Resource) {
 		b.asks(c, r.Method+" "+path.Name)
 	}
 	switch {

@@ -15,9 +15,9 @@ import (
 )
 
 // asksAPI reports whether agents ask for their blocks at the API server: in PoolNodes with Cilium's mode multi-pool, in CiliumNodes with
-// modes crd and eni.
+// modes crd and eni, or take them there: system calico.
 func asksAPI(c scenarios.IPAM) bool {
-	return c.System == scenarios.Cilium && (c.Cilium.Mode == scenarios.MultiPool || addressed(c))
+	return blocked(c) || c.System == scenarios.Cilium && (c.Cilium.Mode == scenarios.MultiPool || addressed(c))
 }
 
 // asked is asksAPI of the source's plan.
@@ -49,6 +49,10 @@ func pooled(o apiserver.Object) (list []netip.Prefix) {
 
 // observe tells what a PoolNode shows, where that has changed: what the API server says, before anybody hears of it. The server is locked.
 func (b *blockSource) observe(old, now apiserver.Object) {
+	if blocked(b.plan) {
+		b.observeBlock(old, now)
+		return
+	}
 	if addressed(b.plan) {
 		if booked(b.plan) { // EC2 says itself what it has assigned
 			b.observeBook(old, now)

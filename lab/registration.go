@@ -48,7 +48,11 @@ func (st stage) Unregister(ctx context.Context, name string) error {
 	if st.source != nil {
 		n.mu.Lock()
 		n.podCIDRs = nil
-		st.assign(n, nil) // what a controller has assigned goes with the object
+		if blocked(st.source.plan) {
+			st.assigned(n, nil)
+		} else {
+			st.assign(n, nil) // what a controller has assigned goes with the object
+		}
 		n.mu.Unlock()
 		st.source.leave(n)
 	}

@@ -23,7 +23,7 @@ var lacks = []timeline.Need{timeline.ControllerCalls, timeline.PlantedFaults, ti
 	timeline.SlowFabric, timeline.ServerLink, timeline.CloudRanges, timeline.OtherVersions, timeline.OwnClocks,
 	timeline.PausedControllers, timeline.PluginPrograms, timeline.NodeFinalizers, timeline.BranchInterfaces}
 
-// lacksOf is what a lab for a scenario lacks. The daemons that it has on its nodes are ipamds, and those that ask in PoolNodes.
+// lacksOf is what a lab for a scenario lacks. The daemons that it has on its nodes are ipamds, and those that ask, or take what they need, at the API server.
 func lacksOf(s *scenarios.Scenario) []timeline.Need {
 	list := slices.Clone(lacks)
 	c := s.Config.IPAM

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
@@ -16,6 +17,9 @@ import (
 func (c *Config) allocator() (ipam.NodeAllocator, error) {
 	if c.EC2 != nil {
 		return datastore.NewNode(datastore.NodeConfig{Cooling: cmp.Or(c.EC2.Cooling, -1), Gateway: ipamd.Gateway})
+	}
+	if c.Calico != nil {
+		return calico.NewNode(), nil
 	}
 	if c.Addresses != nil {
 		return cilium.NewExpiringNode(picker{}, ipamd.Gateway)

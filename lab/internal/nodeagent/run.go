@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/lab/internal/faults"
@@ -39,6 +40,8 @@ type Config struct {
 	Pools *Pools
 	// Addresses, where set, is where Cilium's agent shows which single addresses are in use.
 	Addresses *Addresses
+	// Calico, where set, is where it assigns addresses of Calico's blocks.
+	Calico *Calico
 	// Boot tells one boot of the machine from the next.
 	Boot string
 	// Address, where valid, is the interconnect address that somebody gave the node.
@@ -57,6 +60,7 @@ type process struct {
 	ipamd     *ipamd.Requester       // nil without EC2
 	pools     *kube.Requester        // nil where it does not ask
 	addresses *kube.AddressRequester // nil where its CiliumNode has no pool
+	calico    *kube.CalicoHost       // nil with another system
 	counts    counts
 	vppUp     atomic.Bool
 	store     storeHeard
@@ -155,6 +159,16 @@ func run(ctx context.Context, c Config, kernel vppwire.Linux, addresses host.Hos
 			p.addresses.Stepped(effects)
 		}
 	}
+	if c.Calico != nil {
+		if p.calico, err = c.Calico.host(c.Agent.NodeName, alloc.(calico.Node), log); err != nil {
+			return err
+		}
+		told = p.calico.Cluster(told)
+		stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) {
+			p.changes.stepped(now, a, effects)
+			p.calico.Stepped()
+		}
+	}
 	cfg := host.Config{
 		Agent: c.Agent, Allocator: alloc, Journal: countedJournal{j, &p.counts}, Records: records, Boot: c.Boot,
 		Linux: countedLinux{kernel, &p.counts, gone}, VPP: countedVPP{host.Socket(c.VPP), &p.counts, &p.vppUp, gone},
@@ -206,8 +220,13 @@ func (p *process) serve(ctx context.Context, c Config, log *slog.Logger) error {
 	if p.addresses != nil {
 		go p.addresses.Run(ctx, kube.OwnerOf(p.driver))
 	}
+	asked := kube.CNI(p.driver)
+	if p.calico != nil {
+		asked = p.calico.Agent(asked)
+		go p.calico.Run(ctx, kube.OwnerOf(p.driver))
+	}
 	<-restored
-	cni, err := cnisocket.Listen(c.CNI, p.driver, log)
+	cni, err := cnisocket.Listen(c.CNI, asked, log)
 	if err != nil {
 		return err
 	}

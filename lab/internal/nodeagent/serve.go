@@ -50,6 +50,9 @@ func (p *process) state(out http.ResponseWriter, r *http.Request) {
 		if p.pools != nil {
 			s.Daemon = p.pools.Pending()
 		}
+		if p.calico != nil {
+			s.Daemon = p.calico.Pending()
+		}
 		if p.addresses != nil {
 			s.Daemon = p.addresses.Pending()
 		}

@@ -137,6 +137,18 @@ func (c *Connection) ENIAddresses(machine func(ctx context.Context, id string) (
 	return NewENIAddresses(ENIAddressesConfig{c.client, machine})
 }
 
+// CalicoHost is NewCalicoHost on this connection.
+func (c *Connection) CalicoHost(cfg CalicoConfig) *CalicoHost {
+	cfg.Client, cfg.Log = c.client, c.log
+	return NewCalicoHost(cfg)
+}
+
+// CalicoController is NewCalicoController on this connection.
+func (c *Connection) CalicoController(cfg CalicoControllerConfig) (*CalicoController, error) {
+	cfg.Client, cfg.Lease = c.client, cfg.Lease.shownBy(c.look)
+	return NewCalicoController(cfg)
+}
+
 // Operator is NewOperator on this connection.
 func (c *Connection) Operator(cfg OperatorConfig) (*Operator, error) {
 	cfg.Client, cfg.Lease = c.client, cfg.Lease.shownBy(c.look)

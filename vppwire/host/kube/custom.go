@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -62,6 +63,27 @@ func (c custom) write(ctx context.Context, verb, name string, obj *unstructured.
 	}
 	now := new(unstructured.Unstructured)
 	return now, now.UnmarshalJSON(text)
+}
+
+// get is an object as it is.
+func (c custom) get(ctx context.Context, name string) (*unstructured.Unstructured, error) {
+	text, err := c.client.CoreV1().RESTClient().Get().AbsPath(c.path, name).SetHeader("Accept", runtime.ContentTypeJSON).Do(ctx).Raw()
+	if err != nil {
+		return nil, err
+	}
+	now := new(unstructured.Unstructured)
+	return now, now.UnmarshalJSON(text)
+}
+
+// remove deletes an object of that UID and version.
+func (c custom) remove(ctx context.Context, name, uid, version string) error {
+	body, err := json.Marshal(metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
+		Preconditions: &metav1.Preconditions{UID: (*types.UID)(&uid), ResourceVersion: &version}})
+	if err != nil {
+		return err
+	}
+	return c.client.CoreV1().RESTClient().Delete().AbsPath(c.path, name).MaxRetries(0).SetHeader("Accept", runtime.ContentTypeJSON).
+		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(body).Do(ctx).Error()
 }
 
 // customEvents is a watch's answer.

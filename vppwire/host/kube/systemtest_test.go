@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/ipam/space"
@@ -24,14 +25,16 @@ import (
 // operators and requesters as `vppdrill controller` and `vppdrill agent` run them; the simulator's test is in
 // sim/internal/controllers.
 func TestSystemStories(t *testing.T) {
-	stories, err := systemtest.Stories("cilium")
-	must(t, err)
-	for name, story := range stories {
-		t.Run("cilium/"+name, func(t *testing.T) {
-			if err := systemtest.Play(story, func(s systemtest.Setup) systemtest.Cluster { return newPlayed(t, s) }); err != nil {
-				t.Error(err)
-			}
-		})
+	for _, system := range []string{"cilium", "calico"} {
+		stories, err := systemtest.Stories(system)
+		must(t, err)
+		for name, story := range stories {
+			t.Run(system+"/"+name, func(t *testing.T) {
+				if err := systemtest.Play(story, func(s systemtest.Setup) systemtest.Cluster { return newPlayed(t, s) }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
 	}
 }
 
@@ -48,18 +51,35 @@ type played struct {
 func newPlayed(t *testing.T, s systemtest.Setup) *played {
 	p := &played{t: t, setup: s, server: newServer(t), nodes: map[string]*playedNode{}}
 	p.client, _ = p.server.dial(t)
+	if p.blocked() {
+		p.server.put("ippools", map[string]any{"apiVersion": "crd.projectcalico.org/v1", "kind": "IPPool", "metadata": map[string]any{"name": "pool"},
+			"spec": map[string]any{"cidr": s.Range.String(), "blockSize": s.Block}})
+	}
 	p.lead()
 	return p
 }
 
 // requested: agents ask for blocks. addressed: they have single addresses.
-func (p *played) requested() bool { return p.setup.Mode != "cluster-pool" && !p.addressed() }
+func (p *played) requested() bool {
+	return !p.blocked() && p.setup.Mode != "cluster-pool" && !p.addressed()
+}
+func (p *played) blocked() bool   { return p.setup.System == "calico" }
 func (p *played) addressed() bool { return p.setup.Mode == "crd" }
 
 // storyPace is how much faster than in clusters the minutes of single addresses pass.
 const storyPace = 60
 
 func (p *played) lead() {
+	if p.blocked() {
+		c, err := kube.NewCalicoController(kube.CalicoControllerConfig{Client: p.client, Pools: calico.Pools{MaxBlocks: calico.DefaultMaxBlocks}, Grace: calico.DefaultGrace, Pace: storyPace})
+		must(p.t, err)
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- c.Run(ctx) }()
+		p.stop = sync.OnceFunc(func() { cancel(); must(p.t, <-ended) })
+		p.t.Cleanup(p.stop)
+		return
+	}
 	if p.addressed() {
 		p.stop = operate(p.t, kube.OperatorConfig{Client: p.client, Pace: storyPace, Release: cilium.OperatorConfig{ReleaseExcessIPs: true},
 			Addresses: kube.NewAddressBook(kube.AddressBookConfig{Client: p.client, Namespace: "kube-system", Ranges: []netip.Prefix{p.setup.Range}})})
@@ -141,6 +161,18 @@ func (p *played) shown(name string) (list []netip.Prefix) {
 		}
 		return list
 	}
+	if p.blocked() {
+		for _, o := range p.server.All("ipamblocks") {
+			block, err := kube.ReadBlock(o)
+			must(p.t, err)
+			for i, h := range block.Hosts {
+				if kube.HostNode(h) == name {
+					list = append(list, netip.PrefixFrom(block.Addr(i), 32))
+				}
+			}
+		}
+		return list
+	}
 	texts := p.server.nodes()[name].Spec.PodCIDRs
 	if p.requested() {
 		texts = nil
@@ -176,6 +208,11 @@ type playedNode struct {
 	alloc  playedAllocator
 	r      *kube.Requester
 	single *kube.AddressRequester
+	calico *kube.CalicoHost
+	// cni is asked for each pod, once at a time: asked.
+	cni    kube.CNI
+	asked  map[int]bool
+	ctx    context.Context
 	wanted int
 	end    func()
 }
@@ -197,10 +234,18 @@ func (n *playedNode) start(records []ipam.Record) {
 	if n.addressed() {
 		alloc = single
 	}
+	byBlocks := calico.NewNode()
+	if n.blocked() {
+		alloc = byBlocks
+	}
 	_, err = ipam.Replay(alloc, records)
 	must(n.t, err)
 	n.mu.Lock()
-	n.alloc, n.r, n.single = alloc, nil, nil
+	n.alloc, n.r, n.single, n.calico, n.asked = alloc, nil, nil, nil, map[int]bool{}
+	if n.blocked() {
+		n.calico = kube.NewCalicoHost(kube.CalicoConfig{Client: n.client, Node: n.name, Alloc: byBlocks, Pools: calico.Pools{MaxBlocks: calico.DefaultMaxBlocks}, Pace: storyPace})
+		n.cni = n.calico.Agent(asking{n})
+	}
 	if n.requested() {
 		n.r = kube.NewRequester(kube.RequesterConfig{Client: n.client, Node: n.name, Alloc: blocks, PreAllocate: n.setup.PreAllocate})
 	}
@@ -217,7 +262,11 @@ func (n *playedNode) start(records []ipam.Record) {
 	if n.single != nil {
 		f = n.single.Cluster(f)
 	}
+	if n.calico != nil {
+		f = n.calico.Cluster(f)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
+	n.ctx = ctx
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		f.Watch(ctx, func(ev agent.Event) {
@@ -240,6 +289,16 @@ func (n *playedNode) start(records []ipam.Record) {
 			})
 		})
 	}
+	if n.calico != nil {
+		watch.Go(func() {
+			n.calico.Run(ctx, func(_ context.Context, look func(kube.Holder)) error {
+				n.mu.Lock()
+				defer n.mu.Unlock()
+				look(n)
+				return nil
+			})
+		})
+	}
 	n.end = sync.OnceFunc(func() { cancel(); watch.Wait() })
 	n.t.Cleanup(n.end)
 	n.do(func(*playedNode) {})
@@ -252,6 +311,10 @@ func (n *playedNode) do(change func(*playedNode)) {
 	change(n)
 	var effects []agent.Effect
 	for k := range n.wanted {
+		if n.calico != nil {
+			n.ask(k)
+			continue
+		}
 		if _, _, err := n.alloc.Allocate(time.Now(), owner(k), ipam.Want{}); err != nil {
 			effects = append(effects, agent.Answer{Exhausted: true})
 			break
@@ -266,6 +329,37 @@ func (n *playedNode) do(change func(*playedNode)) {
 	if n.single != nil {
 		n.single.Stepped(effects)
 	}
+	if n.calico != nil {
+		n.calico.Stepped()
+	}
+}
+
+// ask makes an ADD for a pod without an address, and again until it has one.
+func (n *playedNode) ask(k int) {
+	if _, has := n.alloc.Lease(owner(k)); has || n.asked[k] {
+		return
+	}
+	n.asked[k] = true
+	ctx, cni := n.ctx, n.cni
+	go func() {
+		_, _ = cni.Request(ctx, func(number uint64) agent.Event {
+			return agent.PodAdd{Request: number, Sandbox: agent.Sandbox{Owner: owner(k)}}
+		})
+		if ctx.Err() == nil {
+			n.do(func(n *playedNode) { n.asked[k] = false })
+		}
+	}()
+}
+
+// asking is a node's agent as CNI requests reach it.
+type asking struct{ n *playedNode }
+
+// Request implements kube.CNI.
+func (a asking) Request(_ context.Context, event func(uint64) agent.Event) (agent.Answer, error) {
+	a.n.mu.Lock()
+	defer a.n.mu.Unlock()
+	_, _, err := a.n.alloc.Allocate(time.Now(), event(1).(agent.PodAdd).Sandbox.Owner, ipam.Want{})
+	return agent.Answer{Exhausted: err != nil}, nil
 }
 
 // Time, Idle and Ranges implement kube.Stepper.

@@ -25,6 +25,10 @@ func kindOf(resource string) (api, kind string) {
 		return "networking.k8s.io/v1", "NetworkPolicy"
 	case "ciliumnodes":
 		return "cilium.io/v2", "CiliumNode"
+	case "ipamblocks":
+		return "crd.projectcalico.org/v1", "IPAMBlock"
+	case "ippools":
+		return "crd.projectcalico.org/v1", "IPPool"
 	case "leases":
 		return "coordination.k8s.io/v1", "Lease"
 	}

@@ -1,0 +1,185 @@
+package lab
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/calico"
+	"github.com/vppdrill/vppdrill/lab/internal/nodeagent"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/blockranges"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
+)
+
+// blocked reports whether nodes assign themselves addresses of blocks, by compare-and-swap at the API server: system calico.
+func blocked(c scenarios.IPAM) bool { return c.System == scenarios.Calico }
+
+// calicoPools are what the configuration says of all pools.
+func calicoPools(c scenarios.IPAM) calico.Pools {
+	own := scenarios.SectionOf[scenarios.CalicoIPAM](c)
+	return calico.Pools{MaxBlocks: own.MaxBlocks, Strict: own.StrictAffinity}
+}
+
+// calico is how the agent of a node assigns it addresses, nil with another system.
+func (w *World) calico(socket string) *nodeagent.Calico {
+	c := w.scenario().Config.IPAM
+	if !blocked(c) {
+		return nil
+	}
+	return &nodeagent.Calico{Server: socket, Pools: calicoPools(c), Pace: w.o.TimeScale}
+}
+
+// calicoController is how controllers of blocks work.
+func (b *blockSource) calicoController(conn *kube.Connection, name string) (*kube.CalicoController, error) {
+	own := scenarios.SectionOf[scenarios.CalicoIPAM](b.plan)
+	return conn.CalicoController(kube.CalicoControllerConfig{Pools: calicoPools(b.plan), Grace: own.EmptyBlockGrace, Pace: b.w.o.TimeScale,
+		Lease: b.lease(name), RequestTimeout: requestLimit, Log: b.w.o.Log})
+}
+
+// openPools makes an IPPool of each range that the plan starts with.
+func (b *blockSource) openPools() error {
+	ranges, err := blockranges.Start(b.plan)
+	if err != nil {
+		return err
+	}
+	for _, r := range ranges {
+		if err := b.openPool(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *blockSource) openPool(r netip.Prefix) error {
+	plan, err := b.plan.Plan()
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	b.pools = append(b.pools, r)
+	b.poolsMade++
+	name := "pool-" + strconv.Itoa(b.poolsMade)
+	b.mu.Unlock()
+	b.server.Put(kube.IPPoolResource, apiserver.Object{"apiVersion": kube.CalicoGroup + "/" + kube.CalicoVersion, "kind": kube.IPPoolKind,
+		"metadata": apiserver.Object{"name": name}, "spec": apiserver.Object{"cidr": r.String(), "blockSize": plan.PodSubnetOneNodePrefixLen, "nodeSelector": "all()"}})
+	return nil
+}
+
+// closePool deletes the IPPool of a range: its blocks give no more addresses.
+func (b *blockSource) closePool(r netip.Prefix) error {
+	for _, o := range b.server.All(kube.IPPoolResource) {
+		spec, _ := o["spec"].(apiserver.Object)
+		meta, _ := o["metadata"].(apiserver.Object)
+		if name, ok := meta["name"].(string); ok && spec["cidr"] == r.String() {
+			b.mu.Lock()
+			b.pools = slices.DeleteFunc(b.pools, func(p netip.Prefix) bool { return p == r })
+			b.mu.Unlock()
+			b.server.Remove(kube.IPPoolResource, "", name)
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no range %s", r)
+}
+
+// blockOf is the block that an object is; false for any other.
+func blockOf(o apiserver.Object) (calico.Block, bool) {
+	if o["kind"] != kube.IPAMBlockKind {
+		return calico.Block{}, false
+	}
+	s, err := kube.ReadBlock(o)
+	return s.Block, err == nil
+}
+
+// observeBlock tells what blocks say of nodes, where that has changed: before anybody hears of it, as the server is locked.
+func (b *blockSource) observeBlock(old, now apiserver.Object) {
+	if meta, _ := now["metadata"].(apiserver.Object); now["kind"] == "Node" {
+		name, _ := meta["name"].(string)
+		b.tellShare(name)
+		return
+	}
+	was, before := blockOf(old)
+	is, after := blockOf(now)
+	if !before && !after {
+		return
+	}
+	b.asideOf(was, -len(was.Free))
+	b.asideOf(is, len(is.Free))
+	block := was.CIDR
+	if after {
+		block = is.CIDR
+	}
+	var names []string
+	for _, h := range slices.Concat(was.Hosts, is.Hosts) {
+		if name := kube.HostNode(h); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, fact.CompareNames)
+	for _, name := range names {
+		var list []netip.Addr
+		for i, h := range is.Hosts {
+			if kube.HostNode(h) == name {
+				list = append(list, is.Addr(i))
+			}
+		}
+		if slices.Equal(list, b.shares[name][block]) {
+			continue
+		}
+		if b.shares[name] == nil {
+			b.shares[name] = map[netip.Prefix][]netip.Addr{}
+		}
+		b.shares[name][block] = list
+		b.tellShare(name)
+	}
+}
+
+// tellShare tells what all blocks say of a node. Of a machine that has left nobody asks any more, and what one had whose Node object was
+// deleted went with that. The server is locked.
+func (b *blockSource) tellShare(name string) {
+	if n := b.w.node(name); n != nil && !n.registration.none.Load() {
+		n.tellAssigned(b.share(name))
+	}
+}
+
+// share is what all blocks say of a node. The server is locked.
+func (b *blockSource) share(node string) []ipam.Block {
+	var all []netip.Addr
+	for _, list := range b.shares[node] { //vppdrill:unordered sorted as blocks
+		all = append(all, list...)
+	}
+	return singles(all)
+}
+
+// asideOf counts more or fewer free addresses of a block for the node with its affinity. The server is locked.
+func (b *blockSource) asideOf(block calico.Block, n int) {
+	if node := kube.HostNode(block.Affinity); node != "" && n != 0 {
+		b.aside[node] += n
+		b.w.Record.Tell(fact.Fact{Node: node, What: fact.SetAside{Addresses: uint32(max(0, b.aside[node]))}}, "")
+	}
+}
+
+// lends reports whether a node without addresses would get one: a free block, or an address of another node's.
+func (b *blockSource) lends() bool {
+	b.mu.Lock()
+	pools := slices.Clone(b.pools)
+	b.mu.Unlock()
+	strict := calicoPools(b.plan).Strict
+	var taken []netip.Prefix
+	for _, o := range b.server.All(kube.IPAMBlockResource) {
+		block, ok := blockOf(o)
+		if !ok {
+			continue
+		}
+		taken = append(taken, block.CIDR)
+		if !strict && len(block.Free) > 0 && slices.ContainsFunc(pools, func(r netip.Prefix) bool { return r.Bits() <= block.CIDR.Bits() && r.Contains(block.CIDR.Addr()) }) {
+			return true
+		}
+	}
+	plan, err := b.plan.Plan()
+	return err == nil && slices.ContainsFunc(pools, func(r netip.Prefix) bool { return blockranges.HasFree(r, plan.PodSubnetOneNodePrefixLen, taken) })
+}
