@@ -45,7 +45,9 @@ type Agent struct {
 	policies  *policy.Table
 	served    map[service.Name][]vppwire.Object
 	unreached map[policy.Name]map[netip.AddrPort]bool
-	groups    []string // scratch
+	// untaken is since when facts about policies are collected, zero while none are.
+	untaken time.Time
+	groups  []string // scratch
 	// unwired is since when the node's own wiring is not complete, zero while it is; calledAt when the last call went out.
 	unwired, calledAt time.Time
 	alarm             time.Time
@@ -257,7 +259,7 @@ func (a *Agent) settle() {
 		if changed {
 			a.setAlarm()
 		}
-		if !a.drive() && a.todo == 0 {
+		if !a.drive() && a.todo == 0 && !a.takePolicies() {
 			break
 		}
 	}

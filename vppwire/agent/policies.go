@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
@@ -34,7 +35,26 @@ func (a *Agent) policyFact(ev Event) {
 	default:
 		panic(fmt.Sprintf("agent: %T is no fact about policies", ev))
 	}
+	// While rules are being written what is told is collected: each of 5,000 policies that come at once would have the rules of
+	// every pod of theirs made again.
+	if !a.calling {
+		a.todo |= todoPolicies
+	} else if a.untaken.IsZero() {
+		a.untaken = a.now
+	}
+}
+
+// collectPolicies is how long policies wait at the most for calls that are under way.
+const collectPolicies = 100 * time.Millisecond
+
+// takePolicies opens the decision about what was collected, when nothing is being written any more or it has waited long enough.
+func (a *Agent) takePolicies() bool {
+	if a.untaken.IsZero() || a.calling && a.now.Sub(a.untaken) < collectPolicies {
+		return false
+	}
+	a.untaken = time.Time{}
 	a.todo |= todoPolicies
+	return true
 }
 
 // policiesKnown reports whether all that policies depend on has been told, where that matters.

@@ -128,6 +128,9 @@ func (a *Agent) awaited() string {
 	if len(a.pods.requests) > 0 && a.notReady() == "" {
 		return a.pods.oldestRequest()
 	}
+	if !a.untaken.IsZero() {
+		return "network policies have changed while rules are written"
+	}
 	return ""
 }
 

@@ -262,7 +262,7 @@ func TestPolicyCosts(t *testing.T) {
 		putPeer(t, c, fmt.Sprint("big", i), "big", addr)
 	}
 	m.settled()
-	memory, before := residentKiB(t, m), calls(m)
+	memory, before := residentKiB(t, m.process), calls(m)
 	p := policy.Policy{Name: podName("big"), Pods: policy.Selector{Labels: map[string]string{"app": "big"}}, Ingress: true}
 	for i := range 720 {
 		p.IngressRules = append(p.IngressRules, policy.Rule{Peers: []policy.Peer{{Block: netip.PrefixFrom(netip.AddrFrom4([4]byte{20, byte(i >> 8), byte(i), 0}), 24)}},
@@ -271,7 +271,7 @@ func TestPolicyCosts(t *testing.T) {
 	start := time.Now()
 	must(t, c.PutPolicy(ctx, p))
 	m.until("10,080 rules are there", func() bool { return calls(m)-before >= 14 && m.get("/healthz") == "ok\n" })
-	t.Logf("10,080 rules on 14 pods: %v, %d messages, VPP has grown by %d KiB to %d KiB", time.Since(start), calls(m)-before, residentKiB(t, m)-memory, residentKiB(t, m))
+	t.Logf("10,080 rules on 14 pods: %v, %d messages, VPP has grown by %d KiB to %d KiB", time.Since(start), calls(m)-before, residentKiB(t, m.process)-memory, residentKiB(t, m.process))
 	kill(t, m.agent)
 	start = time.Now()
 	m.startAgent()
@@ -280,4 +280,50 @@ func TestPolicyCosts(t *testing.T) {
 		t.Errorf("a restarted agent wrote %d messages", n)
 	}
 	t.Logf("a restarted agent was idle after %v", time.Since(start))
+}
+
+// Goal: what 5,000 policies that come at once cost an agent and a real VPP, all of them for the same pods, and that an agent which starts again
+// writes nothing. Method: VPPDRILL_BENCH=1, one node, 14 pods, no packets.
+func TestManyPolicies(t *testing.T) {
+	if os.Getenv("VPPDRILL_BENCH") == "" {
+		t.Skip("skipped: it takes a minute; VPPDRILL_BENCH=1 runs it")
+	}
+	const policies, pods = 5000, 14
+	m, c := toldNode(t, namespace(t), "NetworkPolicies: vpp", "acl")
+	ctx := t.Context()
+	for i := range pods {
+		name := fmt.Sprint("many", i)
+		putPeer(t, c, name, "many", m.add(name, namespace(t)))
+	}
+	m.settled()
+	vpp, agent, before, start := residentKiB(t, m.process), residentKiB(t, m.agent), calls(m), time.Now()
+	for i := range policies {
+		must(t, c.PutPolicy(ctx, policy.Policy{Name: podName("many" + strconv.Itoa(i)), Pods: policy.Selector{Labels: map[string]string{"app": "many"}}, Ingress: true,
+			IngressRules: []policy.Rule{{Peers: []policy.Peer{{Block: netip.PrefixFrom(netip.AddrFrom4([4]byte{20, byte(i >> 8), byte(i), 0}), 24)}}, Ports: []policy.Port{{Proto: vppwire.TCP, First: 80, Last: 80}}}}}))
+	}
+	written := time.Since(start)
+	last := lastCall(m)
+	t.Logf("%d policies of %d pods: written within %v, hold after %v, %d messages, VPP has grown by %d KiB, the agent by %d KiB", policies, pods, written, last.Sub(start),
+		calls(m)-before, residentKiB(t, m.process)-vpp, residentKiB(t, m.agent)-agent)
+	before, start = calls(m), time.Now()
+	must(t, c.DeleteSelectable(ctx, policy.Policies, podName("many7")))
+	t.Logf("one policy less holds after %v, %d messages", lastCall(m).Sub(start), calls(m)-before)
+	kill(t, m.agent)
+	start = time.Now()
+	m.startAgent()
+	m.settled()
+	if n := calls(m); n != 0 {
+		t.Errorf("a restarted agent wrote %d messages", n)
+	}
+	t.Logf("a restarted agent was idle after %v", time.Since(start))
+}
+
+// lastCall waits until an agent has had nothing to do for a second, and returns about when it made its last call.
+func lastCall(m *machine) (last time.Time) {
+	for n := -1; last.IsZero() || time.Since(last) < time.Second; time.Sleep(5 * time.Millisecond) {
+		if now := calls(m); now != n || m.get("/healthz") != "ok\n" {
+			n, last = now, time.Now()
+		}
+	}
+	return last
 }

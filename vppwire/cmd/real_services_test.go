@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -244,7 +245,7 @@ func TestThousandServices(t *testing.T) {
 	}
 	m, c := serviceNode(t, namespace(t))
 	m.settled()
-	memory, before := residentKiB(t, m), calls(m)
+	memory, before := residentKiB(t, m.process), calls(m)
 	start := time.Now()
 	for i := range 1000 {
 		n := service.Name{Namespace: "default", Name: "s" + strconv.Itoa(i)}
@@ -263,7 +264,7 @@ func TestThousandServices(t *testing.T) {
 		return made >= 1000 && m.get("/healthz") == "ok\n"
 	})
 	t.Logf("told in %v, programmed %v later with %d messages; VPP has grown by %d KiB to %d KiB", told, time.Since(start)-told, made,
-		residentKiB(t, m)-memory, residentKiB(t, m))
+		residentKiB(t, m.process)-memory, residentKiB(t, m.process))
 	kill(t, m.agent)
 	start = time.Now()
 	m.startAgent()
@@ -291,9 +292,9 @@ func calls(m *machine) (sum int) {
 	return sum
 }
 
-// residentKiB is how much memory VPP has.
-func residentKiB(t *testing.T, m *machine) int {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(m.process.Process.Pid) + "/status")
+// residentKiB is how much memory a program has.
+func residentKiB(t *testing.T, of *exec.Cmd) int {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(of.Process.Pid) + "/status")
 	must(t, err)
 	_, rest, _ := strings.Cut(string(text), "VmRSS:")
 	n, err := strconv.Atoi(strings.Fields(rest)[0])
