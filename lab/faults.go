@@ -114,12 +114,9 @@ func (n *node) losePower() error {
 // crash ends a daemon as if by itself: its supervisor starts it again, unless it is to stay down.
 func (n *node) crash(d *daemon, launch func(context.Context, int) (Process, error)) {
 	n.mu.Lock()
-	held := d.held
+	held, life := d.held, d.life+1 // which is another one where somebody else ends it at the same time
 	n.mu.Unlock()
 	n.kill(d, held, "crash")
-	n.mu.Lock()
-	life := d.life
-	n.mu.Unlock()
 	time.AfterFunc(n.w.real(restartDelay), func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()

@@ -42,6 +42,8 @@ type node struct {
 	// mu guards what follows.
 	mu       sync.Mutex
 	up, gone bool
+	// falling: its power is being taken, and nothing starts any more.
+	falling bool
 	// synced: everything that was written has reached the disk, and the machine is about to be switched off.
 	synced     bool
 	boots      int
@@ -153,11 +155,15 @@ func (n *node) powerOn() error {
 
 // powerOff takes the power: whatever runs dies at once.
 func (n *node) powerOff() error {
+	n.mu.Lock()
+	n.falling = true
+	n.mu.Unlock()
 	n.kubelet.powerOff()
 	n.kill(&n.agent, false, "power")
 	n.kill(&n.vpp, false, "")
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.falling = false
 	if !n.up {
 		return nil
 	}
@@ -199,7 +205,7 @@ func (n *node) start(d *daemon, launch func(context.Context, int) (Process, erro
 }
 
 func (n *node) startLocked(d *daemon, launch func(context.Context, int) (Process, error)) {
-	if !n.up || n.gone || d.proc != nil || d.starting != nil {
+	if !n.up || n.falling || n.gone || d.proc != nil || d.starting != nil {
 		return
 	}
 	d.life++
