@@ -291,6 +291,9 @@ func (n *node) heard(s state) {
 		}
 		n.recordsBefore(c.Blocks)
 		n.identity(at, c.ID, c.Blocks)
+		if len(c.Addresses) > 0 {
+			n.tellAddresses(at, c.Addresses)
+		}
 		for _, l := range c.Leased {
 			tell(fact.Fact{At: at, Node: n.name, What: fact.Leased{Owner: l.Owner, Addr: l.Addr, Block: l.Block, Pool: "", Left: leftOf(&c, l.Addr)}}, "")
 			n.rests.End(l.Addr)
@@ -299,7 +302,7 @@ func (n *node) heard(s state) {
 	n.recordsBefore(s.Blocks)
 	n.identity(0, s.ID, s.Blocks)
 	n.tellKept(len(n.kept))
-	n.tellAddresses(&s)
+	n.tellAddresses(0, nodeagent.Reached(&s.State))
 	if s.Writes > n.writes && time.Now().Before(n.recordUntil) {
 		tell(fact.Fact{Node: n.name, What: fact.VPPWrite{Call: strconv.FormatInt(s.Writes-n.writes, 10) + " writes"}}, "")
 	}

@@ -337,7 +337,7 @@ func TestPlanted(t *testing.T) {
 		"quiet-restart":    {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.wrote(1) }},
 		"stays-wired": {
 			truth: func(l *liars) {
-				l.nodes[1].tellAddresses(&state{State: rest.State{ID: 2, Address: netip.MustParsePrefix("192.168.16.2/24")}})
+				l.nodes[1].tellAddresses(0, []netip.Addr{netip.MustParseAddr("192.168.16.2")})
 				l.removes(1, fact.Removal{What: fact.RemovedRoute, Prefix: netip.MustParsePrefix("10.99.0.0/16")})
 			},
 			lie: func(l *liars) {

@@ -8,35 +8,23 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/vppdrill/vppdrill/lab/internal/nodeagent"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// tellAddresses tells by which addresses the node is reached, where they have changed. n.mu is held.
-func (n *node) tellAddresses(s *state) {
+// tellAddresses tells by which addresses the node is reached, where they have changed, at a time or now for 0. n.mu is held.
+func (n *node) tellAddresses(at time.Duration, own []netip.Addr) {
 	var addrs []netip.Addr
-	if s.ID != 0 && s.Address.IsValid() {
-		addrs = append(addrs, s.Address.Addr())
-		for _, a := range [...]netip.Addr{s.VXLAN, s.HostVPP, s.HostLinux} {
-			if a.IsValid() {
-				addrs = append(addrs, a)
-			}
-		}
-		if f := s.Second; f != nil {
-			for _, a := range [...]netip.Addr{f.Address.Addr(), f.VXLAN, f.HostVPP, f.HostLinux} {
-				if a.IsValid() {
-					addrs = append(addrs, a)
-				}
-			}
-		}
-		addrs = append(addrs, n.management...)
+	if len(own) > 0 {
+		addrs = append(slices.Clone(own), n.management...)
 	}
 	if slices.Equal(addrs, n.addressed) {
 		return
 	}
 	n.addressed = addrs
-	n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.Addressed{Addrs: addrs}}, "")
+	n.w.Record.Tell(fact.Fact{At: at, Node: n.name, What: fact.Addressed{Addrs: addrs}}, "")
 }
 
 // tellRemovals tells what every node's agents have taken away since it was told last. Causes of other nodes are heard

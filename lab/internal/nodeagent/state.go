@@ -1,6 +1,8 @@
 package nodeagent
 
 import (
+	"net/netip"
+
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 )
@@ -28,4 +30,25 @@ type State struct {
 	// StoreOps are requests to the store, StoreWrites those among them that write, JournalBytes what the journal was
 	// given.
 	StoreOps, StoreWrites, JournalBytes int64
+}
+
+// Reached are the addresses by which a node is reached, of what its agent tells: none before it has an ID.
+func Reached(s *rest.State) (addrs []netip.Addr) {
+	if s.ID == 0 || !s.Address.IsValid() {
+		return nil
+	}
+	addrs = append(addrs, s.Address.Addr())
+	for _, a := range [...]netip.Addr{s.VXLAN, s.HostVPP, s.HostLinux} {
+		if a.IsValid() {
+			addrs = append(addrs, a)
+		}
+	}
+	if f := s.Second; f != nil {
+		for _, a := range [...]netip.Addr{f.Address.Addr(), f.VXLAN, f.HostVPP, f.HostLinux} {
+			if a.IsValid() {
+				addrs = append(addrs, a)
+			}
+		}
+	}
+	return addrs
 }

@@ -1,6 +1,7 @@
 package nodeagent
 
 import (
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 )
 
 // Change is what one step has changed of what the agent holds, at the time of the step.
@@ -24,6 +26,25 @@ type Change struct {
 	// ID and Blocks are those after the step.
 	ID     uint32
 	Blocks []ipam.Block
+	// Addresses are those after the step, where it has changed them.
+	Addresses []netip.Addr
+}
+
+// place is what a node's addresses follow from.
+type place struct {
+	id                 uint32
+	address, vxlan     [2]netip.Prefix
+	hostVPP, hostLinux [2]netip.Addr
+}
+
+func placeOf(a *agent.Agent) place {
+	n := a.Node()
+	p := place{id: n.ID}
+	p.address[0], p.vxlan[0], p.hostVPP[0], p.hostLinux[0] = n.Address, n.VXLAN, n.HostVPP, n.HostLinux
+	if s := n.Second; s != nil {
+		p.address[1], p.vxlan[1], p.hostVPP[1], p.hostLinux[1] = s.Address, s.VXLAN, s.HostVPP, s.HostLinux
+	}
+	return p
 }
 
 // changesMax bounds the changes that are kept for a lab which does not ask: one that was kept up without its owner.
@@ -41,6 +62,8 @@ type changes struct {
 	number int64
 	id     uint32
 	blocks []ipam.Block
+	// placed is by what the node was reached after the last step.
+	placed place
 	list   []Change
 	left   *leftovers
 	gone   *removals
@@ -81,16 +104,23 @@ func (c *changes) stepped(now time.Time, a *agent.Agent, effects []agent.Effect)
 		return
 	}
 	gone, come, wrote := c.leases.Step(effects)
-	if !wrote {
+	placed := placeOf(a)
+	moved := placed != c.placed
+	c.placed = placed
+	if !wrote && !moved {
 		return
 	}
 	id, blocks := a.ID(), a.Blocks()
-	if len(gone) == 0 && len(come) == 0 && id == c.id && slices.Equal(blocks, c.blocks) {
+	if !moved && len(gone) == 0 && len(come) == 0 && id == c.id && slices.Equal(blocks, c.blocks) {
 		return
 	}
 	c.number++
 	c.id, c.blocks = id, slices.Clone(blocks)
 	ch := Change{Number: c.number, At: at, ID: id, Blocks: c.blocks}
+	if moved {
+		s := rest.StateOf(a)
+		ch.Addresses = Reached(&s)
+	}
 	for _, r := range gone {
 		ch.Released = append(ch.Released, ipam.Lease{Owner: r.Owner, Addr: r.Addr, Block: r.Prefix})
 	}
