@@ -45,7 +45,7 @@ func (b *blockSource) addressOperator(conn *kube.Connection, cfg kube.OperatorCo
 		cfg.Addresses = conn.AddressBook(leaseNamespace, slices.Concat(spec.IPv4, spec.IPv6))
 	} else {
 		region, key, secret := b.w.cloud.Operator()
-		account, err := aws.Open(b.ctx, aws.Config{Sockets: aws.Sockets{API: b.w.cloud.API(), Region: region, Key: key, Secret: secret}, Log: b.w.o.Log})
+		account, err := aws.Open(b.ctx, aws.Config{Sockets: aws.Sockets{API: b.w.cloud.API(), Region: region, Key: key, Secret: secret}, Log: b.log})
 		if err != nil {
 			return cfg, err
 		}

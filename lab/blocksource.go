@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -28,6 +29,7 @@ import (
 // Node objects the control plane tells agents as it tells them everything else.
 type blockSource struct {
 	w      *World
+	log    *slog.Logger // of the controllers
 	plan   scenarios.IPAM
 	server *apiserver.Server
 	socket string
@@ -62,7 +64,7 @@ type blockSource struct {
 const standing = 2
 
 func newBlockSource(w *World, dir string) (*blockSource, error) {
-	b := &blockSource{w: w, plan: w.scenario().Config.IPAM, server: apiserver.New(), socket: filepath.Join(dir, "kube.sock"),
+	b := &blockSource{w: w, log: controllerLog(w.Record), plan: w.scenario().Config.IPAM, server: apiserver.New(), socket: filepath.Join(dir, "kube.sock"),
 		news: make(chan struct{}, 1), done: make(chan struct{}), shares: map[string]map[netip.Prefix][]netip.Addr{}, aside: map[string]int{}}
 	var err error
 	if b.ranges, err = blockranges.New(b.plan); err != nil {

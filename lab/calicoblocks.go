@@ -38,7 +38,7 @@ func (w *World) calico(socket string) *nodeagent.Calico {
 func (b *blockSource) calicoController(conn *kube.Connection, name string) (*kube.CalicoController, error) {
 	own := scenarios.SectionOf[scenarios.CalicoIPAM](b.plan)
 	return conn.CalicoController(kube.CalicoControllerConfig{Pools: calicoPools(b.plan), Grace: own.EmptyBlockGrace, Pace: b.w.o.TimeScale,
-		Lease: b.lease(name), RequestTimeout: requestLimit, Log: b.w.o.Log})
+		Lease: b.lease(name), RequestTimeout: requestLimit, Log: b.log})
 }
 
 // openPools makes an IPPool of each range that the plan starts with.

@@ -91,7 +91,7 @@ func (b *blockSource) start() error {
 // program is what a life runs. b.mu is held.
 func (b *blockSource) program(c *controller) (func(context.Context) error, error) {
 	burst := cmp.Or(b.plan.ClientBurst, 2*b.plan.ClientQPS)
-	conn, err := kube.Through(kube.Way{Carrier: c.wire, Host: "http://lab", QPS: float32(float64(b.plan.ClientQPS) * b.w.o.TimeScale), Burst: burst}, c.name, b.w.o.Log)
+	conn, err := kube.Through(kube.Way{Carrier: c.wire, Host: "http://lab", QPS: float32(float64(b.plan.ClientQPS) * b.w.o.TimeScale), Burst: burst}, c.name, b.log)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (b *blockSource) program(c *controller) (func(context.Context) error, error
 	}
 	if b.plan.System == scenarios.Cilium {
 		spec := b.ranges.Pool()
-		cfg := kube.OperatorConfig{Requested: b.asked(), Lease: b.lease(c.name), RequestTimeout: requestLimit, Log: b.w.o.Log, New: func() (cilium.Pools, error) {
+		cfg := kube.OperatorConfig{Requested: b.asked(), Lease: b.lease(c.name), RequestTimeout: requestLimit, Log: b.log, New: func() (cilium.Pools, error) {
 			if b.asked() {
 				o, err := cilium.NewPoolOperator(cilium.PoolOperatorConfig{ReuseDelay: b.plan.ReuseDelay})
 				if err != nil {
@@ -128,7 +128,7 @@ func (b *blockSource) program(c *controller) (func(context.Context) error, error
 		c.pending = o.Pending
 		return o.Run, nil
 	}
-	c.driver, err = conn.Driver(kube.Config{Lease: b.lease(c.name), RequestTimeout: requestLimit, Log: b.w.o.Log, New: func() (nodeipam.Machine, error) {
+	c.driver, err = conn.Driver(kube.Config{Lease: b.lease(c.name), RequestTimeout: requestLimit, Log: b.log, New: func() (nodeipam.Machine, error) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		return nodeipam.New(nodeipam.RangeAllocatorType, b.ranges.Params(), nodeipam.CloudProviderGCE)

@@ -160,10 +160,7 @@ func (c *connection) Probe(ctx context.Context, all []Packet, done func([]string
 		}
 		for until := time.Now().Add(probeWait << (2 * try)); ; {
 			for range 2 {
-				if err := c.conn.Invoke(ctx, &memclnt.ControlPing{}, &memclnt.ControlPingReply{}); err != nil {
-					if c.gone.Err() != nil {
-						return nil, &silentError{c.of.end()}
-					}
+				if err := c.invoke(ctx, &memclnt.ControlPing{}, &memclnt.ControlPingReply{}); err != nil {
 					return nil, err
 				}
 			}
@@ -222,10 +219,7 @@ const hearWait = 200 * time.Millisecond
 // received is a count that changes with every packet that an AF_PACKET interface reads.
 func (c *connection) received(ctx context.Context, device string) (string, error) {
 	r := &vlib.CliInbandReply{}
-	if err := c.conn.Invoke(ctx, &vlib.CliInband{Cmd: "show interface host-" + device}, r); err != nil {
-		if c.gone.Err() != nil {
-			return "", &silentError{c.of.end()}
-		}
+	if err := c.invoke(ctx, &vlib.CliInband{Cmd: "show interface host-" + device}, r); err != nil {
 		return "", err
 	}
 	for line := range strings.Lines(r.Reply) {

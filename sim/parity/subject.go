@@ -88,6 +88,20 @@ func (c *connection) Ask(ctx context.Context, m api.Message) ([]api.Message, err
 	return answers, err
 }
 
+// invoke is Ask for one answer, on the connection that the testbed's own questions use.
+func (c *connection) invoke(ctx context.Context, m, reply api.Message) error {
+	bounded, cancel := context.WithTimeout(ctx, answerMax)
+	defer cancel()
+	err := c.conn.Invoke(bounded, m, reply)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case bounded.Err() != nil && err != nil, err != nil && c.gone.Err() != nil:
+		return &silentError{c.of.end()}
+	}
+	return err
+}
+
 // linux is the machine below the model: the devices of a testbed.
 type linux struct{ id map[string]uint64 }
 
