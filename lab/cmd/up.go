@@ -168,6 +168,7 @@ func up(cmd *cobra.Command, c *common, f upFlags, args []string) error {
 			fmt.Fprintf(w, "would make a lab of %d nodes with %d pods each, VPP of %s\n", s.Topology.Nodes, s.Topology.PodsPerNode, from)
 		})
 	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%d nodes: %s; vppdrill lab down ends it all\n", s.Topology.Nodes, announced(b, from))
 	begin := time.Now()
 	if h, err = c.begin(ctx, s, f); err != nil {
 		return err

@@ -59,6 +59,7 @@ func inLab(ctx context.Context, b lab.Backend, s *scenarios.Scenario, r RunOptio
 	if o.TimeScale, err = timeScale(); err != nil {
 		return result.Result{}, err
 	}
+	announceRuns(ctx, os.Stderr, b)
 	res, err := lab.Run(ctx, s, o)
 	if lab.IsCannotRun(err) {
 		return cannotRun(s, b.Name(), r, err), nil

@@ -22,7 +22,7 @@ func TestPoliciesAreCollected(t *testing.T) {
 		t.Error("nothing is written: it is decided at once, and once")
 	}
 	a.calling = true
-	if take() || take() || a.takePolicies() {
+	if first, second := take(), take(); first || second || a.takePolicies() {
 		t.Error("a call is under way: nothing is decided")
 	}
 	a.now = a.now.Add(collectPolicies)
