@@ -138,11 +138,11 @@ timeline:
 // Goal: what a lab cannot do is named and never passes, and nothing is started for it. Method: a table of scenarios.
 func TestUnsupported(t *testing.T) {
 	for text, want := range map[string]string{
-		"duration: 1s\nfaults: {dropReply: 0.1}":                                "faults.dropReply",
-		"timeline: [{at: 1s, do: stale-watch, node: node-1}]":                   "stale-watch",
-		"timeline: [{at: 1s, do: crash-disk, node: node-1}]":                    "crash-disk",
-		"timeline: [{at: 1s, do: inject, fault: \"(Nth 1 (Request a Mute))\"}]": "inject",
-		"config: {ipam: {system: calico}}":                                      "ipam.system=calico",
+		"duration: 1s\nconfig: {ipam: {system: nodeipam}}\nfaults: {inject: [(Kind control-watch Vanish)]}": "faults.inject",
+		"timeline: [{at: 1s, do: set-clock, node: node-1, back: 2h}]":                                       "set-clock",
+		"timeline: [{at: 1s, do: change-version, node: node-1, version: next}]":                             "change-version",
+		"topology: {clockSpread: 1s}":                                      "topology.clockSpread",
+		"config: {ipam: {system: datastore, datastore: {trunkENI: true}}}": "ipam.datastore.trunkENI",
 	} {
 		r := run(t, "# Something that a lab cannot do.\nname: cannot\n"+text+"\n")
 		if r.Verdict != result.Error || len(r.Unsupported) != 1 || r.Unsupported[0] != want || !strings.Contains(r.Error, want) {
