@@ -71,6 +71,9 @@ func kindUp(cmd *cobra.Command, c *common, f upFlags, args []string) error {
 			fmt.Fprintf(w, "would make cluster %s of %d nodes, VPP of image %s, or change it to that\n", kindcluster.Name(o.ID), o.Nodes, o.VPPImage)
 		})
 	}
+	if err := c.census(ctx, cmd.ErrOrStderr()); err != nil {
+		return err
+	}
 	if f.fromHost {
 		if err := imageFromHost(ctx, f.vpp, o.VPPImage); err != nil {
 			return err

@@ -44,12 +44,13 @@ model serves a modelled VPP on a socket; parity compares the model with recorded
 	flags.StringVar(&c.root, "labs", lab.DefaultRoot(), "folder of this machine's labs")
 	flags.StringVar(&c.id, "lab", "", "which lab; the only one when absent")
 	cli.AddFormatTo(flags, &c.format)
-	root.AddCommand(agentCommand(), serveCommand(c), upCommand(c), downCommand(c), statusCommand(c), execCommand(c), captureCommand(c),
+	root.AddCommand(agentCommand(), serveCommand(c), downCommand(c), statusCommand(c), execCommand(c), captureCommand(c),
 		graphCommand(c), probeCommand(c), doCommand(c), evidenceCommand(c))
 	root.AddCommand(imageCommand(c), nodeInitCommand())
 	for _, sub := range root.Commands() {
 		hook(sub, c)
 	}
+	root.AddCommand(upCommand(c)) // it removes nothing before it has understood its file
 	root.AddCommand(vppCommand()) // its machine has no labs
 	root.AddCommand(beside...)
 	return root

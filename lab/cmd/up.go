@@ -54,9 +54,9 @@ up makes only the difference. Without FILE, --nodes and --pods describe the lab.
 		Args: cli.Args(0, 1, "at most one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.world == kindWorld {
-				return kindUp(cmd, c, f, args)
+				return coded(kindUp(cmd, c, f, args))
 			}
-			return up(cmd, c, f, args)
+			return coded(up(cmd, c, f, args))
 		},
 	}
 	flags := cmd.Flags()
@@ -147,6 +147,11 @@ func up(cmd *cobra.Command, c *common, f upFlags, args []string) error {
 	}
 	for _, line := range left {
 		fmt.Fprintln(cmd.ErrOrStderr(), line)
+	}
+	if !f.dryRun {
+		if err := c.census(cmd.Context(), cmd.ErrOrStderr()); err != nil {
+			return err
+		}
 	}
 	h, exists, err := c.same(s)
 	if err != nil {
