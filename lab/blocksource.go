@@ -202,16 +202,21 @@ func (b *blockSource) gap() {
 	}
 }
 
+// ranged tells that a range was opened or closed.
+func (b *blockSource) ranged(r netip.Prefix, closed bool) {
+	b.w.Record.Tell(fact.Fact{What: fact.Range{Range: r, Closed: closed}}, "")
+}
+
 // addRange gives the controllers another range, removeRange takes one away.
 func (b *blockSource) addRange(r netip.Prefix) error {
 	if blocked(b.plan) {
-		b.w.Record.Tell(fact.Fact{What: fact.Range{Range: r, Closed: false}}, "")
+		b.ranged(r, false)
 		return b.openPool(r)
 	}
 	b.mu.Lock()
 	c := b.ranges.Add(r)
 	b.mu.Unlock()
-	b.w.Record.Tell(fact.Fact{What: fact.Range{Range: r, Closed: false}}, "")
+	b.ranged(r, false)
 	if b.plan.System == scenarios.Cilium {
 		return b.restart() // as for vppdrill controller: what it is started with is what there is
 	}
@@ -223,7 +228,7 @@ func (b *blockSource) removeRange(r netip.Prefix) error {
 		if err := b.closePool(r); err != nil {
 			return err
 		}
-		b.w.Record.Tell(fact.Fact{What: fact.Range{Range: r, Closed: true}}, "")
+		b.ranged(r, true)
 		return nil
 	}
 	if b.plan.System == scenarios.Cilium && !addressed(b.plan) {
@@ -235,7 +240,7 @@ func (b *blockSource) removeRange(r netip.Prefix) error {
 	if err != nil {
 		return err
 	}
-	b.w.Record.Tell(fact.Fact{What: fact.Range{Range: r, Closed: true}}, "")
+	b.ranged(r, true)
 	if addressed(b.plan) {
 		return b.restart()
 	}
@@ -248,10 +253,10 @@ func (b *blockSource) restarted(a scenarios.RestartController) error {
 	opened, closed := b.ranges.Restart(a)
 	b.mu.Unlock()
 	for _, r := range closed {
-		b.w.Record.Tell(fact.Fact{What: fact.Range{Range: r, Closed: true}}, "")
+		b.ranged(r, true)
 	}
 	for _, r := range opened {
-		b.w.Record.Tell(fact.Fact{What: fact.Range{Range: r, Closed: false}}, "")
+		b.ranged(r, false)
 	}
 	return b.restart()
 }

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,12 @@ type knocks struct {
 	held   []heldSession
 	// leftOut is what the largest check left out for want of time.
 	leftOut int
+}
+
+// next is the source port of another check.
+func (k *knocks) next() uint16 {
+	k.source++
+	return firstSource + k.source%(lastSource-firstSource)
 }
 
 // heldSession is a session that was allowed when it began, with the lives of the VPPs that it began in.
@@ -116,11 +123,9 @@ func (w *World) knock(ctx context.Context, s *scenarios.PolicyState, pods, hosts
 	if len(list) == 0 {
 		return nil
 	}
-	w.knocks.source++
-	source := firstSource + w.knocks.source%(lastSource-firstSource)
+	source := w.knocks.next()
 	for slices.ContainsFunc(list, func(k probe.Knock) bool { return k.Port == source }) {
-		w.knocks.source++
-		source = firstSource + w.knocks.source%(lastSource-firstSource)
+		source = w.knocks.next()
 	}
 	out, err := probe.Knocks(ctx, list, PodLink, source, knockPatience)
 	if err != nil {
@@ -156,19 +161,12 @@ func (w *World) knock(ctx context.Context, s *scenarios.PolicyState, pods, hosts
 // knocksOf are the connections between pods, and how many there would be without a bound.
 func (w *World) knocksOf(s *scenarios.PolicyState, pods []subject) (list []probe.Knock, of int) {
 	ports := permitted.Ports(s.Policies)
-	places, by := make([]probe.Place, len(pods)), map[probe.Place]*subject{}
-	for i := range pods {
-		places[i], by[pods[i].place] = pods[i].place, &pods[i]
-	}
-	if len(places) < 2 {
+	if len(pods) < 2 {
 		return nil, 0
 	}
-	all := len(places) * (len(places) - 1)
-	for _, p := range probe.AllPairs(places, max(1, min(all, knocksMost/len(ports)))) {
-		from, to := by[p.From], by[p.To]
-		if w.cut(from.node, to.node) || p.From.Netns == p.To.Netns {
-			continue
-		}
+	all := len(pods) * (len(pods) - 1)
+	for p, ends := range w.pairsOf(pods, max(1, min(all, knocksMost/len(ports)))) {
+		from, to := ends[0], ends[1]
 		for _, x := range ports {
 			proto := uint8(probe.ProtoTCP)
 			if x.Proto == scenarios.UDP {
@@ -181,6 +179,22 @@ func (w *World) knocksOf(s *scenarios.PolicyState, pods []subject) (list []probe
 		of = all * len(ports)
 	}
 	return list, of
+}
+
+// pairsOf are at most most pairs of pods, evenly spread, with their ends: those of two pods between which the fabric carries something.
+func (w *World) pairsOf(pods []subject, most int) iter.Seq2[probe.Pair, [2]*subject] {
+	places, by := make([]probe.Place, len(pods)), map[probe.Place]*subject{}
+	for i := range pods {
+		places[i], by[pods[i].place] = pods[i].place, &pods[i]
+	}
+	return func(yield func(probe.Pair, [2]*subject) bool) {
+		for _, p := range probe.AllPairs(places, most) {
+			ends := [2]*subject{by[p.From], by[p.To]}
+			if p.From.Netns != p.To.Netns && !w.cut(ends[0].node, ends[1].node) && !yield(p, ends) {
+				return
+			}
+		}
+	}
 }
 
 // wrongKnock is the violation, with the way that the tables give to the packet.
@@ -248,16 +262,12 @@ func (w *World) hold(ctx context.Context, s *scenarios.PolicyState, pods []subje
 	if len(pods) < 2 {
 		return
 	}
-	places, by := make([]probe.Place, len(pods)), map[probe.Place]*subject{}
-	for i := range pods {
-		places[i], by[pods[i].place] = pods[i].place, &pods[i]
-	}
-	for _, p := range probe.AllPairs(places, 4*heldMost) {
+	for p, ends := range w.pairsOf(pods, 4*heldMost) {
 		if len(w.knocks.held) >= heldMost || ctx.Err() != nil {
 			return
 		}
-		from, to := by[p.From], by[p.To]
-		if w.cut(from.node, to.node) || p.From.Netns == p.To.Netns || slices.ContainsFunc(w.knocks.held, func(h heldSession) bool { return h.Pair == p }) {
+		from, to := ends[0], ends[1]
+		if slices.ContainsFunc(w.knocks.held, func(h heldSession) bool { return h.Pair == p }) {
 			continue
 		}
 		for _, x := range permitted.Ports(s.Policies) {

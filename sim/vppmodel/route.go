@@ -42,15 +42,13 @@ func (v *VPP) routeAddDel(c routeChange) (retval int32, statsIndex uint32) {
 	}
 	pfx := prefix{a.mask(c.prefix.Len), c.prefix.Len}
 	paths := v.paths.scratch
-	e := entry{source: src}
-	if n := len(paths); n > 0 {
-		e.attached = src == sourceAPI && paths[n-1].attaches()
-	}
+	attached := func() bool { return src == sourceAPI && len(paths) > 0 && paths[len(paths)-1].attaches() }
+	e := entry{source: src, attached: attached()} // by the order in which they were given, where they are taken away
 	if len(paths) > 1 {
 		slices.SortStableFunc(paths, func(p, q path) int { return p.compareGiven(q, f, pfx) })
-		if c.isAdd || !c.isMultipath {
-			e.attached = src == sourceAPI && paths[len(paths)-1].attaches()
-		}
+	}
+	if c.isAdd {
+		e.attached = attached()
 	}
 	for i := range paths {
 		paths[i].fit(f, pfx, a)

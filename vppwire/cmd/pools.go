@@ -82,12 +82,7 @@ func (f *controllerFlags) operate(ctx context.Context, lease *kube.Lease, log *s
 	if _, err := cfg.New(); err != nil {
 		return cli.Usagef("controller: %w", oneline.Error(err))
 	}
-	needs := kube.OperatorNeeds(lease.Namespace, cfg.Requested)
-	c, err := dialKubernetes(ctx, "controller", f.kubeconfig, "vppdrill-controller", needs, log)
-	if err != nil {
-		return err
-	}
-	return f.operateOn(ctx, c, cfg, needs)
+	return f.operateOn(ctx, kube.OperatorNeeds(lease.Namespace, cfg.Requested), log, func(*kube.Connection) kube.OperatorConfig { return cfg })
 }
 
 // giveAddresses runs cilium-operator's part in mode crd until ctx ends, which is no error.
@@ -104,12 +99,9 @@ func (f *controllerFlags) giveAddresses(ctx context.Context, ranges []netip.Pref
 			return cli.Usagef("controller: --cluster-cidr: %s and %s overlap", ranges[j], r)
 		}
 	}
-	needs := kube.AddressOperatorNeeds(lease.Namespace, true)
-	c, err := dialKubernetes(ctx, "controller", f.kubeconfig, "vppdrill-controller", needs, log)
-	if err != nil {
-		return err
-	}
-	return f.operateOn(ctx, c, kube.OperatorConfig{Lease: lease, Log: log, Addresses: c.AddressBook(lease.Namespace, ranges), Release: release}, needs)
+	return f.operateOn(ctx, kube.AddressOperatorNeeds(lease.Namespace, true), log, func(c *kube.Connection) kube.OperatorConfig {
+		return kube.OperatorConfig{Lease: lease, Log: log, Addresses: c.AddressBook(lease.Namespace, ranges), Release: release}
+	})
 }
 
 // release is when addresses are given back.
@@ -121,24 +113,26 @@ func (f *controllerFlags) giveENIs(ctx context.Context, lease *kube.Lease, log *
 	if err != nil {
 		return cli.CannotRun(fmt.Errorf("controller: %w", err))
 	}
-	needs := kube.AddressOperatorNeeds(lease.Namespace, false)
-	c, err := dialKubernetes(ctx, "controller", f.kubeconfig, "vppdrill-controller", needs, log)
-	if err != nil {
-		return err
-	}
 	machines := func(ctx context.Context, id string) (kube.Machine, error) { return account.Client(ctx, id) }
-	return f.operateOn(ctx, c, kube.OperatorConfig{Lease: lease, Log: log, Addresses: c.ENIAddresses(machines), Release: release}, needs)
+	return f.operateOn(ctx, kube.AddressOperatorNeeds(lease.Namespace, false), log, func(c *kube.Connection) kube.OperatorConfig {
+		return kube.OperatorConfig{Lease: lease, Log: log, Addresses: c.ENIAddresses(machines), Release: release}
+	})
 }
 
 // The longest range of --type crd, and how many addresses all of them may have: a ConfigMap has 1 MiB, and an address of a node takes 18
 // bytes of it at most.
 const longestRange, bookMost = 30, 1 << 15
 
-// operateOn runs an operator on a connection until ctx ends.
-func (f *controllerFlags) operateOn(ctx context.Context, c *kube.Connection, cfg kube.OperatorConfig, needs []kube.Need) error {
+// operateOn runs an operator, which has to have needs, on a connection of its own until ctx ends.
+func (f *controllerFlags) operateOn(ctx context.Context, needs []kube.Need, log *slog.Logger, config func(*kube.Connection) kube.OperatorConfig) error {
+	c, err := dialKubernetes(ctx, "controller", f.kubeconfig, "vppdrill-controller", needs, log)
+	if err != nil {
+		return err
+	}
+	cfg := config(c)
 	o, err := c.Operator(cfg)
 	if err != nil {
 		return cli.Usagef("controller: %w", oneline.Error(err))
 	}
-	return f.run(ctx, running{cfg.Lease, c, needs, o.Run, cfg.Log})
+	return f.run(ctx, running{cfg.Lease, c, needs, o.Run, log})
 }

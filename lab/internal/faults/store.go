@@ -36,6 +36,7 @@ func (s *store) Do(r agent.StoreRequest, tell func(agent.Event)) {
 		s.mu.Unlock()
 	}
 	unavailable := agent.StoreReply{ID: r.ID, Err: agent.StoreUnavailable}
+	pass := func(reply agent.StoreReply) { tell(reply) }
 	switch v := s.port.judge(fault.Store("", r)); v.Action {
 	case fault.Refuse, fault.CrashBefore:
 		time.AfterFunc(time.Millisecond, func() { tell(unavailable) })
@@ -53,14 +54,14 @@ func (s *store) Do(r agent.StoreRequest, tell func(agent.Event)) {
 		time.AfterFunc(v.Delay, func() {
 			// A driver gives an older watch up when it is asked for a newer one.
 			if r.Op != agent.StoreWatch || s.current(r.ID) {
-				s.send(r, tell, func(reply agent.StoreReply) { tell(reply) })
+				s.send(r, tell, pass)
 			}
 		})
 	case fault.Duplicate:
-		s.send(r, tell, func(reply agent.StoreReply) { tell(reply) })
-		s.send(r, tell, func(reply agent.StoreReply) { tell(reply) })
+		s.send(r, tell, pass)
+		s.send(r, tell, pass)
 	default: // Compact too: the Desk has seen to it
-		s.send(r, tell, func(reply agent.StoreReply) { tell(reply) })
+		s.send(r, tell, pass)
 	}
 }
 

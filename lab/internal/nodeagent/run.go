@@ -12,16 +12,12 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/ipam/calico"
-	"github.com/vppdrill/vppdrill/ipam/cilium"
-	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/lab/internal/faults"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/cnisocket"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
-	"github.com/vppdrill/vppdrill/vppwire/host/ipamd"
 	"github.com/vppdrill/vppdrill/vppwire/host/journal"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/linux"
@@ -56,17 +52,14 @@ type Config struct {
 
 // process is the running agent with what is watched of it.
 type process struct {
-	driver    *host.Driver
-	ipamd     *ipamd.Requester       // nil without EC2
-	pools     *kube.Requester        // nil where it does not ask
-	addresses *kube.AddressRequester // nil where its CiliumNode has no pool
-	calico    *kube.CalicoHost       // nil with another system
-	counts    counts
-	vppUp     atomic.Bool
-	store     storeHeard
-	cluster   *heardCluster
-	restored  []ipam.Lease
-	changes   *changes
+	driver   *host.Driver
+	beside   *beside
+	counts   counts
+	vppUp    atomic.Bool
+	store    storeHeard
+	cluster  *heardCluster
+	restored []ipam.Lease
+	changes  *changes
 }
 
 // Main runs the agent whose Config is in a file, until ctx ends. Its log goes to stderr.
@@ -129,44 +122,14 @@ func run(ctx context.Context, c Config, kernel vppwire.Linux, addresses host.Hos
 	defer p.changes.close()
 	p.cluster = newHeardCluster(port.Cluster(api.Cluster(c.Agent.NodeName)))
 	told, stepped := host.Cluster(p.cluster), p.changes.stepped
-	if c.EC2 != nil {
-		if p.ipamd, err = c.EC2.requester(ctx, c.Agent.NodeName, alloc.(*datastore.Node), log); err != nil {
-			return err
-		}
-		told = p.ipamd.Cluster(told)
-		stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) {
-			p.changes.stepped(now, a, effects)
-			p.ipamd.Stepped(now)
-		}
+	if p.beside, err = c.beside(ctx, alloc, kernel, log); err != nil {
+		return err
 	}
-	if c.Pools != nil {
-		if p.pools, err = c.Pools.requester(c.Agent.NodeName, alloc.(*cilium.Node), log); err != nil {
-			return err
-		}
-		told = p.pools.Cluster(told)
+	if b := p.beside; b != nil {
+		told = b.cluster(told)
 		stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) {
 			p.changes.stepped(now, a, effects)
-			p.pools.Stepped(now, a, effects)
-		}
-	}
-	if c.Addresses != nil {
-		if p.addresses, err = c.Addresses.requester(c.Agent.NodeName, alloc.(*cilium.ExpiringNode), kernel, log); err != nil {
-			return err
-		}
-		told = p.addresses.Cluster(told)
-		stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) {
-			p.changes.stepped(now, a, effects)
-			p.addresses.Stepped(effects)
-		}
-	}
-	if c.Calico != nil {
-		if p.calico, err = c.Calico.host(c.Agent.NodeName, alloc.(calico.Node), log); err != nil {
-			return err
-		}
-		told = p.calico.Cluster(told)
-		stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) {
-			p.changes.stepped(now, a, effects)
-			p.calico.Stepped()
+			b.stepped(now, a, effects)
 		}
 	}
 	cfg := host.Config{
@@ -214,16 +177,12 @@ func (p *process) serve(ctx context.Context, c Config, log *slog.Logger) error {
 		}) // ends with Run
 	}()
 	go func() { ended <- p.driver.Run(ctx) }()
-	if p.ipamd != nil {
-		go p.ipamd.Run(ctx, p.driver)
-	}
-	if p.addresses != nil {
-		go p.addresses.Run(ctx, kube.OwnerOf(p.driver))
-	}
 	asked := kube.CNI(p.driver)
-	if p.calico != nil {
-		asked = p.calico.Agent(asked)
-		go p.calico.Run(ctx, kube.OwnerOf(p.driver))
+	if b := p.beside; b != nil && b.run != nil {
+		go b.run(ctx, p.driver)
+	}
+	if b := p.beside; b != nil && b.asked != nil {
+		asked = b.asked(asked)
 	}
 	<-restored
 	cni, err := cnisocket.Listen(c.CNI, asked, log)

@@ -44,17 +44,8 @@ func (p *process) state(out http.ResponseWriter, r *http.Request) {
 	err = p.driver.Ask(r.Context(), func(a *agent.Agent) {
 		s.State = rest.StateOf(a)
 		s.Changes = p.changes.after(heard)
-		if p.ipamd != nil {
-			s.Daemon, s.Short = p.ipamd.Pending(a)
-		}
-		if p.pools != nil {
-			s.Daemon = p.pools.Pending()
-		}
-		if p.calico != nil {
-			s.Daemon = p.calico.Pending()
-		}
-		if p.addresses != nil {
-			s.Daemon = p.addresses.Pending()
+		if p.beside != nil {
+			s.Daemon, s.Short = p.beside.pending(a)
 		}
 	})
 	if err != nil {

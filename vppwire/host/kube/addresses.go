@@ -59,7 +59,7 @@ func (c *addressCalls) ask(id uint64, node string, act func(context.Context) (ci
 		if before != nil {
 			<-before
 		}
-		ctx, cancel := context.WithTimeout(t.ctx, t.limit())
+		ctx, cancel := context.WithTimeout(t.ctx, t.lock.limit(t.o.cfg.RequestTimeout))
 		defer cancel()
 		got, err := act(ctx)
 		r := cilium.CloudAnswered{ID: id, Err: err, Addresses: got, Throttled: errors.Is(err, ErrThrottled)}

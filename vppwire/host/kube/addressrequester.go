@@ -56,12 +56,7 @@ type AddressRequester struct {
 
 // NewAddressRequester returns a requester that does nothing before Run.
 func NewAddressRequester(cfg AddressRequesterConfig) (*AddressRequester, error) {
-	if cfg.RequestTimeout == 0 {
-		cfg.RequestTimeout = defaultRequestTimeout
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	complete(&cfg.RequestTimeout, &cfg.Log)
 	r := &AddressRequester{cfg: cfg, clock: newClock(), stepped: make(chan struct{}, 1), objects: newCiliumNodes(cfg.Client), alarm: time.NewTimer(time.Hour)}
 	r.alarm.Stop()
 	r.pace = newPace(&r.clock, cfg.Pace)

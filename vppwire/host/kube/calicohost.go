@@ -57,12 +57,7 @@ type CalicoHost struct {
 
 // NewCalicoHost returns a host that does nothing before Run.
 func NewCalicoHost(cfg CalicoConfig) *CalicoHost {
-	if cfg.RequestTimeout == 0 {
-		cfg.RequestTimeout = defaultRequestTimeout
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	complete(&cfg.RequestTimeout, &cfg.Log)
 	h := &CalicoHost{cfg: cfg, clock: newClock(), machine: calico.NewHost(cfg.Pools, cfg.Alloc), blocks: newCalicoBlocks(cfg.Client, cfg.Pools.Strict),
 		alarm: time.NewTimer(time.Hour), stepped: make(chan struct{}, 1), events: make(chan calico.Event), waiting: make(map[uint64]chan struct{})}
 	h.alarm.Stop()
@@ -156,25 +151,12 @@ func (h *CalicoHost) Run(ctx context.Context, owner Owner) {
 	var followers sync.WaitGroup
 	defer followers.Wait()
 	defer cancel()
-	refuse := func(err error) { h.cfg.Log.Warn("Calico's object is passed over", "error", err) }
 	tell := func(ev calico.Event) { h.tell(ctx, ev) }
 	followers.Go(func() {
 		selector := fields.OneTermEqualSelector("metadata.name", h.cfg.Node).String()
 		follow(ctx, h.cfg.Client, h.cfg.Client.CoreV1().Nodes(), selector, &v1.Node{}, calicoNodes(tell, false))
 	})
-	// blocks are of use once it is known what they are cut from
-	pools := make(chan struct{})
-	known := sync.OnceFunc(func() { close(pools) })
-	followers.Go(func() {
-		followIPPools(ctx, h.cfg.Client, h.cfg.Pools, func(p calico.Pools) { tell(calico.PoolsChanged{Pools: p}); known() }, refuse)
-	})
-	followers.Go(func() {
-		select {
-		case <-pools:
-			h.blocks.follow(ctx, tell, refuse)
-		case <-ctx.Done():
-		}
-	})
+	h.blocks.followWithPools(ctx, &followers, h.cfg.Pools, tell, h.cfg.Log)
 	if h.step(ctx, owner, nil) != nil {
 		return
 	}

@@ -2,8 +2,10 @@ package kube
 
 import (
 	"context"
+	"log/slog"
 	"net/netip"
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kjson "k8s.io/apimachinery/pkg/util/json"
@@ -18,6 +20,24 @@ type poolSpec struct {
 	CIDR      string `json:"cidr"`
 	BlockSize int    `json:"blockSize"`
 	Disabled  bool   `json:"disabled"`
+}
+
+// followWithPools tells what blocks are cut from and then, as they are of use once that is known, the blocks, on goroutines among followers
+// until ctx ends. What cannot be read is logged and passed over.
+func (b calicoBlocks) followWithPools(ctx context.Context, followers *sync.WaitGroup, base calico.Pools, tell func(calico.Event), log *slog.Logger) {
+	refuse := func(err error) { log.Warn("Calico's object is passed over", "error", err) }
+	pools := make(chan struct{})
+	known := sync.OnceFunc(func() { close(pools) })
+	followers.Go(func() {
+		followIPPools(ctx, b.client, base, func(p calico.Pools) { tell(calico.PoolsChanged{Pools: p}); known() }, refuse)
+	})
+	followers.Go(func() {
+		select {
+		case <-pools:
+			b.follow(ctx, tell, refuse)
+		case <-ctx.Done():
+		}
+	})
 }
 
 // followIPPools tells what blocks are cut from, whenever IPPools change: those that are not disabled, in the order of their names. The other

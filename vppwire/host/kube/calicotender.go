@@ -35,9 +35,7 @@ type CalicoController struct {
 	cfg    CalicoControllerConfig
 	clock  clock
 	blocks calicoBlocks
-
-	mu      sync.Mutex
-	pending string
+	underway
 }
 
 // NewCalicoController returns one that does nothing before Run.
@@ -45,51 +43,18 @@ func NewCalicoController(cfg CalicoControllerConfig) (*CalicoController, error) 
 	if cfg.Client == nil {
 		return nil, errors.New("kube: a client is needed")
 	}
-	if cfg.Lease != nil {
-		lease, err := cfg.Lease.complete()
-		if err != nil {
-			return nil, err
-		}
-		cfg.Lease = &lease
+	lease, err := cfg.Lease.completed()
+	if err != nil {
+		return nil, err
 	}
-	if cfg.RequestTimeout == 0 {
-		cfg.RequestTimeout = defaultRequestTimeout
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Lease = lease
+	complete(&cfg.RequestTimeout, &cfg.Log)
 	return &CalicoController{cfg: cfg, clock: newClock(), blocks: newCalicoBlocks(cfg.Client, cfg.Pools.Strict)}, nil
-}
-
-// Pending says what a leading one has under way, "" for nothing or where this one does not lead.
-func (c *CalicoController) Pending() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.pending
-}
-
-func (c *CalicoController) looks(pending string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.pending = pending
 }
 
 // Run leads whenever it can until ctx ends, which is no error, or until it should not go on: ErrNotReady, ErrSilent. It is called once.
 func (c *CalicoController) Run(ctx context.Context) error {
-	ctx = logged(ctx, c.cfg.Log)
-	if c.cfg.Lease == nil {
-		return c.serve(ctx, nil)
-	}
-	for ctx.Err() == nil {
-		if err := (electorate{c.cfg.Client, *c.cfg.Lease, &c.clock, c.cfg.Log}).elect(ctx, c.serve); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(operatorPause):
-		}
-	}
-	return nil
+	return terms(logged(ctx, c.cfg.Log), c.cfg.Client, c.cfg.Lease, &c.clock, c.cfg.Log, c.serve)
 }
 
 // serve is one life as the leader: until ctx ends, or the lease may be another's.
@@ -98,7 +63,7 @@ func (c *CalicoController) serve(ctx context.Context, lock *lock) error {
 	var followers sync.WaitGroup
 	defer followers.Wait()
 	defer cancel()
-	defer c.looks("")
+	defer c.is("")
 	pace, alarm, events := newPace(&c.clock, c.cfg.Pace), time.NewTimer(time.Hour), make(chan calico.Event)
 	alarm.Stop()
 	defer alarm.Stop()
@@ -108,23 +73,11 @@ func (c *CalicoController) serve(ctx context.Context, lock *lock) error {
 		case <-ctx.Done():
 		}
 	}
-	refuse := func(err error) { c.cfg.Log.Warn("Calico's object is passed over", "error", err) }
 	followers.Go(func() { followNodes(ctx, c.cfg.Client, calicoNodes(tell, true)) })
-	pools := make(chan struct{})
-	known := sync.OnceFunc(func() { close(pools) })
-	followers.Go(func() {
-		followIPPools(ctx, c.cfg.Client, c.cfg.Pools, func(p calico.Pools) { tell(calico.PoolsChanged{Pools: p}); known() }, refuse)
-	})
-	followers.Go(func() {
-		select {
-		case <-pools:
-			c.blocks.follow(ctx, tell, refuse)
-		case <-ctx.Done():
-		}
-	})
+	c.blocks.followWithPools(ctx, &followers, c.cfg.Pools, tell, c.cfg.Log)
 	machine := calico.NewTender(c.cfg.Pools, c.cfg.Grace)
 	for {
-		c.looks(machine.Pending())
+		c.is(machine.Pending())
 		var ev calico.Event
 		select {
 		case <-ctx.Done():
@@ -137,10 +90,7 @@ func (c *CalicoController) serve(ctx context.Context, lock *lock) error {
 			for _, e := range machine.Step(pace.now(), queue[0]) {
 				switch e := e.(type) {
 				case calico.WriteBlock:
-					limit := c.cfg.RequestTimeout
-					if lock != nil { // what leaves later than the lease's end is somebody else's time
-						limit = min(limit, lock.leadsUntil().Sub(c.clock.now()))
-					}
+					limit := lock.limit(c.cfg.RequestTimeout)
 					if limit <= 0 {
 						c.cfg.Log.Warn("the term is over", "error", "the lease may be another's")
 						return nil

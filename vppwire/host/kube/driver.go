@@ -57,11 +57,7 @@ type Config struct {
 	Log *slog.Logger
 }
 
-const (
-	// defaultRequestTimeout is client-go's default deadline for renewing a lease: beyond it nothing could be done anyway.
-	defaultRequestTimeout = 10 * time.Second
-	defaultSource         = "vppdrill-node-ipam"
-)
+const defaultSource = "vppdrill-node-ipam"
 
 // Driver drives one controller after the other. Its methods may be called from any goroutine.
 type Driver struct {
@@ -87,22 +83,15 @@ func New(cfg Config) (*Driver, error) {
 		}
 		cfg.New = func() (nodeipam.Machine, error) { return nodeipam.NewNodeIpamController(cfg.Flags, cfg.Provider, nil) }
 	}
-	if cfg.Lease != nil {
-		lease, err := cfg.Lease.complete()
-		if err != nil {
-			return nil, err
-		}
-		cfg.Lease = &lease
+	lease, err := cfg.Lease.completed()
+	if err != nil {
+		return nil, err
 	}
-	if cfg.RequestTimeout == 0 {
-		cfg.RequestTimeout = defaultRequestTimeout
-	}
+	cfg.Lease = lease
 	if cfg.Source == "" {
 		cfg.Source = defaultSource
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	complete(&cfg.RequestTimeout, &cfg.Log)
 	return &Driver{cfg: cfg, log: cfg.Log, clock: newClock(), asks: make(chan func(*term)), ended: make(chan struct{})}, nil
 }
 

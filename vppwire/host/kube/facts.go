@@ -61,12 +61,7 @@ const (
 
 // NewFacts returns Facts that do nothing before Watch.
 func NewFacts(cfg FactsConfig) *Facts {
-	if cfg.RequestTimeout == 0 {
-		cfg.RequestTimeout = defaultRequestTimeout
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	complete(&cfg.RequestTimeout, &cfg.Log)
 	return &Facts{cfg: cfg, again: make(chan struct{}, 1), pods: make(chan struct{}, 1), told: map[string]agent.NodeSeen{},
 		short: newShortcomings(cfg), known: make(chan struct{})}
 }

@@ -84,6 +84,15 @@ func (l Lease) complete() (Lease, error) {
 	return l, nil
 }
 
+// completed is complete of a lease that may be nil.
+func (l *Lease) completed() (*Lease, error) {
+	if l == nil {
+		return nil, nil
+	}
+	whole, err := l.complete()
+	return &whole, err
+}
+
 func electorConfig(l Lease, began func(context.Context)) leaderelection.LeaderElectionConfig {
 	if began == nil {
 		began = func(context.Context) {}
@@ -240,6 +249,15 @@ func (l *lock) leadsUntil() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.until
+}
+
+// limit is how long a request may take that may take timeout by itself: what leaves later than the lease's end is somebody else's time.
+// A nil lock ends never.
+func (l *lock) limit(timeout time.Duration) time.Duration {
+	if l == nil {
+		return timeout
+	}
+	return min(timeout, l.leadsUntil().Sub(l.clock.now()))
 }
 
 // answered notes what became of a request about the lease. A namespace that is not there comes of nobody's waiting, and

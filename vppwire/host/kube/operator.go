@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -46,26 +45,9 @@ type OperatorConfig struct {
 type Operator struct {
 	cfg   OperatorConfig
 	clock clock
-
-	mu      sync.Mutex
-	pending string
+	// underway is known of an operator of single addresses alone.
+	underway
 }
-
-// Pending says what a leading operator of single addresses has under way, "" for nothing or where this one does not lead.
-func (o *Operator) Pending() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.pending
-}
-
-func (o *Operator) looks(pending string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.pending = pending
-}
-
-// operatorPause is between two terms.
-const operatorPause = 5 * time.Second
 
 // NewOperator returns an Operator that does nothing before Run.
 func NewOperator(cfg OperatorConfig) (*Operator, error) {
@@ -79,19 +61,12 @@ func NewOperator(cfg OperatorConfig) (*Operator, error) {
 	} else if _, err := cilium.NewAddressTerm(cfg.Release); err != nil {
 		return nil, fmt.Errorf("kube: %w", err)
 	}
-	if cfg.Lease != nil {
-		lease, err := cfg.Lease.complete()
-		if err != nil {
-			return nil, err
-		}
-		cfg.Lease = &lease
+	lease, err := cfg.Lease.completed()
+	if err != nil {
+		return nil, err
 	}
-	if cfg.RequestTimeout == 0 {
-		cfg.RequestTimeout = defaultRequestTimeout
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Lease = lease
+	complete(&cfg.RequestTimeout, &cfg.Log)
 	return &Operator{cfg: cfg, clock: newClock()}, nil
 }
 
@@ -112,20 +87,7 @@ func (o *Operator) Run(ctx context.Context) error {
 		}
 		return nil
 	}
-	for ctx.Err() == nil {
-		if o.cfg.Lease == nil {
-			if err := serve(ctx, nil); err != nil {
-				return err
-			}
-		} else if err := (electorate{o.cfg.Client, *o.cfg.Lease, &o.clock, o.cfg.Log}).elect(ctx, serve); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(operatorPause):
-		}
-	}
-	return nil
+	return terms(ctx, o.cfg.Client, o.cfg.Lease, &o.clock, o.cfg.Log, serve)
 }
 
 func (o *Operator) target() target {

@@ -51,7 +51,7 @@ func (o *Operator) serve(ctx context.Context, lock *lock, events *events) error 
 		t.alarm.Stop()
 		t.close()
 		t.others.Wait()
-		o.looks("")
+		o.is("")
 	}()
 	t.step(t.leading())
 	for !t.over {
@@ -109,7 +109,7 @@ func (t *operatorTerm) step(ev cilium.Event) {
 		}
 	}
 	if m, ok := t.machine.(interface{ Pending() string }); ok && !t.over {
-		t.o.looks(m.Pending())
+		t.o.is(m.Pending())
 	}
 }
 
@@ -124,7 +124,7 @@ func (t *operatorTerm) perform(e cilium.Effect) cilium.Event {
 	}
 	switch e := e.(type) {
 	case cilium.WriteResource:
-		ctx, cancel := context.WithTimeout(t.ctx, t.limit())
+		ctx, cancel := context.WithTimeout(t.ctx, t.lock.limit(t.o.cfg.RequestTimeout))
 		defer cancel()
 		return wrote(e.ID)(t.target.write(ctx, e.Object))
 	case cilium.Follow:
@@ -144,15 +144,6 @@ func (t *operatorTerm) perform(e cilium.Effect) cilium.Event {
 		panic(fmt.Sprintf("kube: unknown effect %T", e))
 	}
 	return nil
-}
-
-// limit is how long a request may take: what leaves later than the lease's end is somebody else's time.
-func (t *operatorTerm) limit() time.Duration {
-	limit := t.o.cfg.RequestTimeout
-	if t.lock != nil {
-		limit = min(limit, t.lock.leadsUntil().Sub(t.o.clock.now()))
-	}
-	return limit
 }
 
 // tell runs do on the goroutine that owns the machine; not at all when the term is over.

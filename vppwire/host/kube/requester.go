@@ -54,12 +54,7 @@ type Requester struct {
 
 // NewRequester returns a Requester that does nothing before its Cluster is watched.
 func NewRequester(cfg RequesterConfig) *Requester {
-	if cfg.RequestTimeout == 0 {
-		cfg.RequestTimeout = defaultRequestTimeout
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	complete(&cfg.RequestTimeout, &cfg.Log)
 	r := &Requester{cfg: cfg, clock: newClock(), demands: cilium.NewDemands(cfg.Alloc), stepped: make(chan struct{}, 1)}
 	r.demands.Add(cilium.DefaultPool, cilium.NewDemand(cfg.Alloc, cilium.NodeDemand{PreAllocate: cfg.PreAllocate}))
 	return r
