@@ -135,6 +135,7 @@ func (n *node) look(ctx context.Context, deep bool) (fact.NodeState, error) {
 			out.AgentUp = false // killed this moment
 		} else {
 			Claim(&out, &s.State, m)
+			out.Resting = append(out.Resting, s.Kept...)
 		}
 	}
 	if !deep {

@@ -3,6 +3,7 @@ package nodeagent
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
@@ -23,6 +24,8 @@ type beside struct {
 	// should be.
 	stepped func(now time.Time, a *agent.Agent, effects []agent.Effect)
 	pending func(a *agent.Agent) (why string, short bool)
+	// kept are addresses that wait for pods to come, between two steps.
+	kept func() []netip.Addr
 	// run works until ctx ends.
 	run func(ctx context.Context, d *host.Driver)
 	// asked stands before the agent where its CNI plugin asks.
@@ -45,7 +48,7 @@ func (c *Config) beside(ctx context.Context, alloc ipam.NodeAllocator, kernel vp
 			pending: func(*agent.Agent) (string, bool) { return r.Pending(), false }}, err
 	case c.Addresses != nil:
 		r, err := c.Addresses.requester(node, alloc.(*cilium.ExpiringNode), kernel, log)
-		return &beside{cluster: r.Cluster,
+		return &beside{cluster: r.Cluster, kept: r.Waiting,
 			run:     func(ctx context.Context, d *host.Driver) { r.Run(ctx, kube.OwnerOf(d)) },
 			stepped: func(_ time.Time, _ *agent.Agent, effects []agent.Effect) { r.Stepped(effects) },
 			pending: func(*agent.Agent) (string, bool) { return r.Pending(), false }}, err

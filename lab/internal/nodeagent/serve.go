@@ -46,6 +46,9 @@ func (p *process) state(out http.ResponseWriter, r *http.Request) {
 		s.Changes = p.changes.after(heard)
 		if p.beside != nil {
 			s.Daemon, s.Short = p.beside.pending(a)
+			if p.beside.kept != nil {
+				s.Kept = p.beside.kept()
+			}
 		}
 	})
 	if err != nil {

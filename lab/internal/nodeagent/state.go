@@ -25,6 +25,8 @@ type State struct {
 	// it wants, and looks again.
 	Daemon string
 	Short  bool
+	// Kept are addresses that are kept for pods to come.
+	Kept []netip.Addr
 	// Calls that were made, and those among them that write.
 	VPPCalls, LinuxCalls, Writes int64
 	// StoreOps are requests to the store, StoreWrites those among them that write, JournalBytes what the journal was

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -138,6 +139,10 @@ func (r *AddressRequester) Pending() string {
 	}
 	return ""
 }
+
+// Waiting are the addresses that are kept for pods to come, until those come or their time is over: no other pod gets them. It is for the
+// goroutine that owns the agent.
+func (r *AddressRequester) Waiting() []netip.Addr { return r.machine.Waiting() }
 
 // Run follows the node's CiliumNode and writes into it until ctx or the agent ends. It is called once.
 func (r *AddressRequester) Run(ctx context.Context, owner Owner) {
