@@ -44,13 +44,15 @@ model serves a modelled VPP on a socket; parity compares the model with recorded
 	flags.StringVar(&c.root, "labs", lab.DefaultRoot(), "folder of this machine's labs")
 	flags.StringVar(&c.id, "lab", "", "which lab; the only one when absent")
 	cli.AddFormatTo(flags, &c.format)
-	root.AddCommand(agentCommand(), serveCommand(c), downCommand(c), statusCommand(c), execCommand(c), captureCommand(c),
+	up := upCommand(c)
+	root.AddCommand(agentCommand(), serveCommand(c), up, downCommand(c), statusCommand(c), execCommand(c), captureCommand(c),
 		graphCommand(c), probeCommand(c), doCommand(c), evidenceCommand(c))
 	root.AddCommand(imageCommand(c), nodeInitCommand())
 	for _, sub := range root.Commands() {
-		hook(sub, c)
+		if sub != up { // it removes nothing before it has understood its file
+			hook(sub, c)
+		}
 	}
-	root.AddCommand(upCommand(c)) // it removes nothing before it has understood its file
 	root.AddCommand(vppCommand()) // its machine has no labs
 	root.AddCommand(beside...)
 	return root
