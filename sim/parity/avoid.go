@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"go.fd.io/govpp/api"
+	"go.fd.io/govpp/binapi/acl"
 	"go.fd.io/govpp/binapi/af_packet"
 	"go.fd.io/govpp/binapi/fib_types"
 	interfaces "go.fd.io/govpp/binapi/interface"
@@ -158,6 +159,8 @@ func (w *watch) hitsNow(m api.Message) string {
 		if i, there := w.vpp.Interface(uint32(m.SwIfIndex)); there && !m.IsAdd && i.NAT != 0 && i.NAT&asked == 0 {
 			return "nat-side"
 		}
+	case *acl.ACLInterfaceSetACLList:
+		return string(w.vpp.PredictCrash(m))
 	case *l2.BridgeFlags:
 		if b, there := w.bridge(m.BdID); there && m.IsSet && m.Flags&l2.BRIDGE_API_FLAG_ARP_UFWD != 0 && b.NSwIfs > 0 && b.UuFwdSwIfIndex == none {
 			return "arp-to-nowhere"

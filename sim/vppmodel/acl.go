@@ -130,6 +130,22 @@ func (v *VPP) aclSet(m *acl.ACLInterfaceSetACLList) int32 {
 	return ok
 }
 
+// aclCrash: an outbound list on an interface that is in no bridge domain while an L2 FIB entry leads to it, as one that stayed when the
+// interface left, or went and another got its index. The next frame for that MAC has no feature left behind the ACLs, and VPP takes the
+// number of none for one (src/vnet/l2/l2_in_out_feat_arc.c, set_next_in_arc_tail_xN).
+func (v *VPP) aclCrash(m *acl.ACLInterfaceSetACLList) CrashTrigger {
+	i := v.at(uint32(m.SwIfIndex))
+	if i == nil || i.bridged || len(m.Acls) <= int(m.NInput) {
+		return ""
+	}
+	for _, e := range v.macs {
+		if e.index == i.index && !e.filter {
+			return CrashACLBehindMAC
+		}
+	}
+	return ""
+}
+
 func twice(list []uint32) bool {
 	list = slices.Sorted(slices.Values(list))
 	return len(slices.Compact(slices.Clone(list))) < len(list)

@@ -41,6 +41,8 @@ const (
 	CrashAFPacketMany CrashTrigger = "af-packet-many"
 	// the classifier table goes that an interface's packets are looked up in
 	CrashClassifierInUse CrashTrigger = "classifier-in-use"
+	// an interface outside of bridge domains that an L2 FIB entry leads to gets an outbound ACL
+	CrashACLBehindMAC CrashTrigger = "acl-behind-mac"
 	// the weights of a load balancing mapping are 0 altogether, or 256
 	CrashNATWeights CrashTrigger = "nat-weights"
 )

@@ -75,7 +75,7 @@ var messages = []message{
 	filled(changes, (*VPP).aclAddReplace),
 	plainly[acl.ACLDelReply](changes, (*VPP).aclDel),
 	dumped[acl.ACLDetails]((*VPP).aclDump),
-	plainly[acl.ACLInterfaceSetACLListReply](changes, (*VPP).aclSet),
+	dies(plainly[acl.ACLInterfaceSetACLListReply](changes, (*VPP).aclSet), (*VPP).aclCrash),
 	dumped[acl.ACLInterfaceListDetails]((*VPP).aclListDump),
 
 	// NAT44-ED: nat44.go, nat44interface.go, nat44mapping.go.
