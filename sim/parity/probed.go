@@ -2,6 +2,7 @@ package parity
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -115,8 +116,13 @@ func learnedBy(ctx context.Context, s Subject) (func(bridge uint32, mac vppwire.
 
 // dut is the model as the packet walker of laws sees it, with the model's word on what no view of a VPP holds.
 func (m model) dut() *walk.DUT {
-	return walk.NewDUT(view.Of(m.VPP), walk.Policy{Learned: m.learned, Unflooded: m.Unflooded, Resolved: m.Resolved, Doubtful: m.Doubtful,
+	return walk.NewDUT(view.Of(m.VPP), walk.Policy{Learned: m.learned, Unflooded: m.Unflooded, Resolved: m.Resolved, Doubtful: m.doubtful,
 		Carries: deviceMTU})
+}
+
+// doubtful is vppmodel.Doubtful, and what only a history shows.
+func (m model) doubtful(table uint32, to netip.Addr, hop bool) bool {
+	return m.Doubtful(table, to, hop) || m.hops.outlived(m.NextHop(table, to))
 }
 
 // inject is what the walker says of a packet.

@@ -29,13 +29,18 @@ type model struct {
 	*vppmodel.VPP
 	// learned is what the real VPP's bridge domains have learned; nil is nothing.
 	learned func(bridge uint32, mac vppwire.MAC) bool
+	hops    *pastHops
 }
 
 // NewModel returns a fresh model without NICs, as the real one has none.
-func NewModel() Subject { return model{VPP: vppmodel.New(vppmodel.Config{PID: 1, Host: newLinux()})} }
+func NewModel() Subject {
+	return model{VPP: vppmodel.New(vppmodel.Config{PID: 1, Host: newLinux()}), hops: newPastHops()}
+}
 
 func (m model) Ask(_ context.Context, q api.Message) ([]api.Message, error) {
-	return m.Answer(vppmodel.InProcess, q)
+	answers, err := m.Answer(vppmodel.InProcess, q)
+	m.hops.note(m.VPP, q)
+	return answers, err
 }
 
 func (m model) Close() {}

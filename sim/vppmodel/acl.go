@@ -138,7 +138,7 @@ func (v *VPP) aclCrash(m *acl.ACLInterfaceSetACLList) CrashTrigger {
 	if i == nil || i.bridged || len(m.Acls) <= int(m.NInput) {
 		return ""
 	}
-	for _, e := range v.macs {
+	for _, e := range v.macs { //vppdrill:unordered one is enough
 		if e.index == i.index && !e.filter {
 			return CrashACLBehindMAC
 		}

@@ -29,8 +29,7 @@ func (v *VPP) Resolved(table uint32, to netip.Addr) bool {
 func (v *VPP) Unflooded(at uint32) bool { return v.unflooded[at] }
 
 // Doubtful reports whether VPP may differ from its table for an address. With several paths it balances. A path with a
-// deleted interface comes to life again at times, when another interface has its index, and until then keeps what VPP knew of its next hop.
-// A neighbor may attract its
+// deleted interface comes to life again at times, when another interface has its index. A neighbor may attract its
 // traffic although its subnet is routed by a next hop behind the same interface, where only the neighbor changed since
 // (src/vnet/fib/fib_entry_src_adj.c: fib_entry_src_adj_activate asks for an attached cover,
 // fib_entry_src_adj_reactivate does not).
@@ -46,7 +45,7 @@ func (v *VPP) Doubtful(table uint32, to netip.Addr, hop bool) bool {
 	}
 	r := v.lookup(t, a)
 	unused := v.unused(t, a, r)
-	if r.dropped && v.at(r.path.iface) != nil || hop && unused || v.outlived(r, a) {
+	if r.dropped && v.at(r.path.iface) != nil || hop && unused {
 		return true
 	}
 	if e, _ := t.get(r.prefix); e.source != sourceAdjacency && v.paths.nodes[e.paths].next != 0 {
@@ -93,25 +92,29 @@ func (v *VPP) unused(t *table, a addr, r route) bool {
 // recursionsMax is more than any chain of recursive routes has.
 const recursionsMax = 64
 
-// outlived reports whether a packet for an address ends at a next hop that a path through a deleted interface of the same index keeps:
-// VPP then goes on with what it knew of that next hop, the deleted interface's MAC among it.
-func (v *VPP) outlived(r route, a addr) bool {
+// NextHop is the interface that packets for an address of a table leave by, and the address that VPP asks for there; none, and no
+// address, where they leave by none.
+func (v *VPP) NextHop(table uint32, to netip.Addr) (index uint32, hop netip.Addr) {
+	f, a := addrOfNetip(to)
+	t := v.tables[f][table]
+	if t == nil {
+		return none, netip.Addr{}
+	}
+	r := v.lookup(t, a)
 	for range recursionsMax {
 		if r.path.kind != pathRecursive {
 			break
 		}
-		a = r.path.addr
-		r = v.lookup(v.tables[r.path.family][r.path.table], a)
+		f, a = r.path.family, r.path.addr
+		r = v.lookup(v.tables[f][r.path.table], a)
 	}
-	if r.path.kind == pathNextHop {
-		a = r.path.addr
+	switch r.path.kind {
+	case pathNextHop:
+		return r.path.iface, r.path.addr.netip(r.path.family)
+	case pathAttached:
+		return r.path.iface, a.netip(f)
 	}
-	for n := range v.paths.nodes {
-		if p := &v.paths.nodes[n]; p.dead && p.kind == pathNextHop && p.iface == r.path.iface && p.addr == a {
-			return true
-		}
-	}
-	return false
+	return none, netip.Addr{}
 }
 
 // leadsTo is the interface that a route leads to in the end, none where it leads to none.
