@@ -19,30 +19,27 @@ import (
 // blocked reports whether nodes assign themselves addresses of blocks, by compare-and-swap at the API server: system calico.
 func blocked(c scenarios.IPAM) bool { return c.System == scenarios.Calico }
 
-// calicoPools are what the configuration says of all pools.
-func calicoPools(c scenarios.IPAM) calico.Pools {
-	own := scenarios.SectionOf[scenarios.CalicoIPAM](c)
-	return calico.Pools{MaxBlocks: own.MaxBlocks, Strict: own.StrictAffinity}
-}
-
 // calico is how the agent of a node assigns it addresses, nil with another system.
 func (w *World) calico(socket string) *nodeagent.Calico {
 	c := w.scenario().Config.IPAM
 	if !blocked(c) {
 		return nil
 	}
-	return &nodeagent.Calico{Server: socket, Pools: calicoPools(c), Pace: w.o.TimeScale}
+	return &nodeagent.Calico{Server: socket, Pace: w.o.TimeScale}
 }
 
 // calicoController is how controllers of blocks work.
 func (b *blockSource) calicoController(conn *kube.Connection, name string) (*kube.CalicoController, error) {
 	own := scenarios.SectionOf[scenarios.CalicoIPAM](b.plan)
-	return conn.CalicoController(kube.CalicoControllerConfig{Pools: calicoPools(b.plan), Grace: own.EmptyBlockGrace, Pace: b.w.o.TimeScale,
+	return conn.CalicoController(kube.CalicoControllerConfig{Grace: own.EmptyBlockGrace, Pace: b.w.o.TimeScale,
 		Lease: b.lease(name), RequestTimeout: requestLimit, Log: b.log})
 }
 
-// openPools makes an IPPool of each range that the plan starts with.
+// openPools makes the IPAMConfig, and an IPPool of each range that the plan starts with.
 func (b *blockSource) openPools() error {
+	own := scenarios.SectionOf[scenarios.CalicoIPAM](b.plan)
+	b.server.Put(apiserver.CalicoConfigs, apiserver.Object{"apiVersion": kube.CalicoGroup + "/" + kube.CalicoVersion, "kind": kube.CalicoConfigKind,
+		"metadata": apiserver.Object{"name": "default"}, "spec": apiserver.Object{"strictAffinity": own.StrictAffinity, "autoAllocateBlocks": true, "maxBlocksPerHost": own.MaxBlocks}})
 	ranges, err := blockranges.Start(b.plan)
 	if err != nil {
 		return err
@@ -168,7 +165,7 @@ func (b *blockSource) lends() bool {
 	b.mu.Lock()
 	pools := slices.Clone(b.pools)
 	b.mu.Unlock()
-	strict := calicoPools(b.plan).Strict
+	strict := scenarios.SectionOf[scenarios.CalicoIPAM](b.plan).StrictAffinity
 	var taken []netip.Prefix
 	for _, o := range b.server.All(kube.IPAMBlockResource) {
 		block, ok := blockOf(o)

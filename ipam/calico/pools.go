@@ -26,12 +26,23 @@ var ErrNoAddress = errors.New("no block has a free address for the host")
 type Pools struct {
 	// Ranges do not overlap; a block of none of them gives no more addresses. The first one with room is used.
 	Ranges []netip.Prefix
-	// BlockBits is the prefix length of new blocks, 20 to 32.
+	// BlockBits is the prefix length of new blocks, 20 to 32; Lengths are those of ranges with another one.
 	BlockBits int
+	Lengths   map[netip.Prefix]int
 	// MaxBlocks is how many blocks may have an affinity to one host, above 0.
 	MaxBlocks int
 	// Strict is strictAffinity: no host gets an address of another's block.
 	Strict bool
+	// Fixed: hosts claim no blocks, and use those that they have (autoAllocateBlocks is false).
+	Fixed bool
+}
+
+// bits is the prefix length of a range's new blocks.
+func (p Pools) bits(r netip.Prefix) int {
+	if n, other := p.Lengths[r]; other {
+		return n
+	}
+	return p.BlockBits
 }
 
 // Assign says what a host changes to get up to n addresses: one block, new or not, as it should be then. Hosts use the
@@ -47,7 +58,7 @@ func (p Pools) Assign(blocks []Block, host string, n int) (Block, error) {
 			return b.assign(host, n), nil
 		}
 	}
-	if mine < p.MaxBlocks {
+	if mine < p.MaxBlocks && !p.Fixed {
 		if cidr, ok := p.unclaimed(blocks, host); ok {
 			return NewBlock(cidr, host).assign(host, n), nil
 		}
@@ -72,7 +83,8 @@ func (p Pools) gives(cidr netip.Prefix) bool {
 // unclaimed finds a block of the ranges that overlaps none that there is.
 func (p Pools) unclaimed(blocks []Block, host string) (netip.Prefix, bool) {
 	for _, r := range p.Ranges {
-		count := space.SubnetCount(r, p.BlockBits)
+		bits := p.bits(r)
+		count := space.SubnetCount(r, bits)
 		if count == 0 {
 			continue
 		}
@@ -84,7 +96,7 @@ func (p Pools) unclaimed(blocks []Block, host string) (netip.Prefix, bool) {
 			// A pool's block size does not change while it has blocks; a range that took the place of another one may hold
 			// longer ones.
 			first, _ := space.Index(r, b.CIDR.Addr())
-			size := uint64(1) << (r.Addr().BitLen() - p.BlockBits)
+			size := uint64(1) << (r.Addr().BitLen() - bits)
 			for i := first / size; i <= (first+space.Count(b.CIDR)-1)/size; i++ {
 				taken[i] = true
 			}
@@ -94,11 +106,11 @@ func (p Pools) unclaimed(blocks []Block, host string) (netip.Prefix, bool) {
 		}
 		for i := start(host, count); ; i = (i + 1) % count {
 			if !taken[i] {
-				a, err := space.Nth(r, i<<(r.Addr().BitLen()-p.BlockBits))
+				a, err := space.Nth(r, i<<(r.Addr().BitLen()-bits))
 				if err != nil {
 					panic(fmt.Sprintf("calico: block %d of %s: %v", i, r, err))
 				}
-				return netip.PrefixFrom(a, p.BlockBits), true
+				return netip.PrefixFrom(a, bits), true
 			}
 		}
 	}

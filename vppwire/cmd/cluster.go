@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
@@ -42,11 +43,12 @@ const (
 	ipamMultiPool   = "multi-pool"   // the same, with blocks that come and go by what the node's PoolNode asks for
 	ipamCRD         = "crd"          // single addresses of the pool in the node's CiliumNode
 	ipamENI         = "eni"          // the same, where the operator has them of EC2
+	ipamCalico      = "calico"       // single addresses of Calico's blocks, which the agent takes by itself
 	ipamDatastore   = "datastore"    // addresses and blocks as EC2 gives them to the instance
 	ipamExternal    = "external"     // addresses as another IPAM plugin says
 )
 
-var ipamSystems = []string{ipamContiv, ipamNodeIPAM, ipamClusterPool, ipamMultiPool, ipamCRD, ipamENI, ipamDatastore, ipamExternal}
+var ipamSystems = []string{ipamContiv, ipamNodeIPAM, ipamClusterPool, ipamMultiPool, ipamCRD, ipamENI, ipamCalico, ipamDatastore, ipamExternal}
 
 // addressed reports whether the node's CiliumNode has a pool of single addresses.
 func (f *clusterFlags) addressed() bool { return f.ipam == ipamCRD || f.ipam == ipamENI }
@@ -60,6 +62,8 @@ func (f *clusterFlags) allocator(reuseDelay time.Duration) (ipam.NodeAllocator, 
 		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Avoid: agent.KeptForNAT})
 	case ipamCRD, ipamENI:
 		return cilium.NewExpiringNode(picker{}, ipamd.Gateway)
+	case ipamCalico:
+		return calico.NewNode(), nil
 	case ipamMultiPool:
 		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Keep: agent.KeptForNAT})
 	}
@@ -90,7 +94,7 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that names the API server; empty: the pod's own")
 	flags.StringVar(&f.pools, "pools", "", "source of the address ranges, which may change: the key pools of the ConfigMap `NAMESPACE/NAME`, or the IPAMConfig NAME; empty: the configuration")
 	flags.BoolVar(&f.nodeConfigs, "node-configs", false, "let the NodeConfig resource of a node replace its entry in the configuration")
-	flags.StringVar(&f.ipam, "ipam", "", "source of addresses: `contiv|nodeipam|cluster-pool|multi-pool|crd|eni|datastore|external`; cut by node ID, from the Node object's pod CIDRs, from blocks of vppdrill controller --type multi-pool, from the pool of the node's CiliumNode, from EC2 with the environment of vppdrill ipamd, or from another IPAM plugin; empty: as useExternalIPAM says")
+	flags.StringVar(&f.ipam, "ipam", "", "source of addresses: `contiv|nodeipam|cluster-pool|multi-pool|crd|eni|calico|datastore|external`; cut by node ID, from the Node object's pod CIDRs, from blocks of vppdrill controller --type multi-pool, from the pool of the node's CiliumNode, from Calico's IPAMBlocks, from EC2 with the environment of vppdrill ipamd, or from another IPAM plugin; empty: as useExternalIPAM says")
 }
 
 // check completes the flags, and the configuration by them.
@@ -105,7 +109,7 @@ func (f *clusterFlags) check(cfg *agent.Config) error {
 		if f.nodeConfigs {
 			return cli.Usagef("agent: --node-configs is for --cluster kubernetes")
 		}
-		if f.ipam == ipamMultiPool || f.addressed() {
+		if f.ipam == ipamMultiPool || f.ipam == ipamCalico || f.addressed() {
 			return cli.Usagef("agent: --ipam %s is for --cluster kubernetes", f.ipam)
 		}
 	case clusterKubernetes:
@@ -160,6 +164,8 @@ func (f *clusterFlags) rests(reuseDelay time.Duration) error {
 	switch f.ipam {
 	case ipamClusterPool, ipamMultiPool, ipamCRD, ipamENI:
 		return cli.Usagef("agent: --reuse-delay %s is not of --ipam %s: Cilium's agent gives a released address again as it comes; leave it out, or take --ipam nodeipam", reuseDelay, f.ipam)
+	case ipamCalico:
+		return cli.Usagef("agent: --reuse-delay %s is not of --ipam %s: of a block the address that has been free for the longest is given first; leave it out", reuseDelay, f.ipam)
 	case ipamDatastore:
 		return cli.Usagef("agent: --reuse-delay %s is not of --ipam %s: IP_COOLDOWN_PERIOD says how long a released address cools; leave it out", reuseDelay, f.ipam)
 	case ipamExternal:
@@ -178,6 +184,8 @@ type facts struct {
 	stepped func(time.Time, *agent.Agent, []agent.Effect)
 	// trouble is a line about what keeps the agent from its cluster, empty where nothing does; it may be nil.
 	trouble func() string
+	// asked stands before the agent where its CNI plugin asks; it may be nil.
+	asked func(kube.CNI) kube.CNI
 	// run works beside the agent's driver until ctx ends; it may be nil.
 	run  func(ctx context.Context, d *host.Driver)
 	stop func() error
@@ -205,7 +213,7 @@ func join(ctx context.Context, o options, alloc ipam.NodeAllocator, machine vppw
 // use is what the agent does with the API server.
 func (o options) use() kube.AgentUse {
 	return kube.AgentUse{PoolsNamespace: o.cluster.poolsNamespace, PoolsName: o.cluster.poolsName, Services: o.services(), Policies: o.policies(),
-		PoolNode: o.cluster.ipam == ipamMultiPool, CiliumNode: o.cluster.addressed(), NodeConfigs: o.cluster.nodeConfigs}
+		PoolNode: o.cluster.ipam == ipamMultiPool, CiliumNode: o.cluster.addressed(), CalicoBlocks: o.cluster.ipam == ipamCalico, NodeConfigs: o.cluster.nodeConfigs}
 }
 
 // policies reports whether the agent enforces network policies, services whether it is told of services: it serves them,
@@ -247,6 +255,15 @@ func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator, ma
 			addresses.Stepped(effects)
 		}
 		f.run = func(ctx context.Context, d *host.Driver) { addresses.Run(ctx, kube.OwnerOf(d)) }
+	}
+	if node, ok := alloc.(calico.Node); ok {
+		blocks := c.CalicoHost(kube.CalicoConfig{Node: o.node, Alloc: node})
+		f.cluster, f.asked = blocks.Cluster(f.cluster), blocks.Agent
+		f.stepped = func(now time.Time, _ *agent.Agent, effects []agent.Effect) {
+			full.Stepped(now, effects)
+			blocks.Stepped()
+		}
+		f.run = func(ctx context.Context, d *host.Driver) { blocks.Run(ctx, kube.OwnerOf(d)) }
 	}
 	return f, nil
 }

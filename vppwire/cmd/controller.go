@@ -39,7 +39,10 @@ const (
 	typeENI         = "eni"
 )
 
-// ciliumTypes are they.
+// typeCalico is Calico's controllers' part in IPAM.
+const typeCalico = "calico"
+
+// ciliumTypes are cilium-operator's.
 var ciliumTypes = []string{typeClusterPool, typeMultiPool, typeCRD, typeENI}
 
 // controllerFlags are the command line of `vppdrill controller`; those of the controller manager have its names.
@@ -70,6 +73,8 @@ CiliumNodes with single addresses, by the watermarks that agents with --ipam crd
 Cilium's release handshake; the ConfigMap vppdrill-addresses beside the Lease keeps their holders. eni does the same for
 agents with --ipam eni by secondary addresses of EC2, of the instances that the Nodes' providerIDs name; AWS_REGION and
 credentials come from where all AWS programs find them, and the rights that vppdrill ipamd needs, with DescribeInstances.
+calico works as calico-kube-controllers: agents with --ipam calico take addresses of Calico's IPAMBlocks by themselves, and it
+takes back what nodes had that are gone, and blocks that have been empty for a quarter of an hour. Run one of the two.
 
 CloudAllocator gives nodes the alias ranges that the cloud has for their machines. IPAMFromCluster writes the nodes' ranges
 to the cloud, and IPAMFromCloud the cloud's to the nodes. The cloud is a program of yours, run for each request:
@@ -100,6 +105,9 @@ Exit codes: 0 stopped, 1 it failed, 2 bad usage, 3 the cluster lacks what it nee
 			if slices.Contains(ciliumTypes, f.kind) {
 				return f.operate(cmd.Context(), lease, log)
 			}
+			if f.kind == typeCalico {
+				return f.tend(cmd.Context(), lease, log)
+			}
 			cfg, err := f.config()
 			if err != nil {
 				return err
@@ -122,7 +130,7 @@ Exit codes: 0 stopped, 1 it failed, 2 bad usage, 3 the cluster lacks what it nee
 }
 
 func (f *controllerFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.kind, "type", string(nodeipam.RangeAllocatorType), "`RangeAllocator|CloudAllocator|IPAMFromCluster|IPAMFromCloud|cluster-pool|multi-pool|crd|eni`")
+	flags.StringVar(&f.kind, "type", string(nodeipam.RangeAllocatorType), "`RangeAllocator|CloudAllocator|IPAMFromCluster|IPAMFromCloud|cluster-pool|multi-pool|crd|eni|calico`")
 	flags.StringVar(&f.cloud, "cloud", "", "`program` that asks the cloud, for types that need one")
 	flags.StringVar(&f.ipam.ClusterCIDR, "cluster-cidr", "", "`CIDR` of all pods, or one of each family, separated by a comma; any number with pools")
 	flags.StringVar(&f.ipam.ServiceCIDR, "service-cluster-ip-range", "", "`CIDR` of services, which no node gets, or one of each family")
@@ -164,7 +172,9 @@ func (f *controllerFlags) idle(flags *pflag.FlagSet) (err error) {
 			refuse("is not for --type eni: EC2's subnets have the addresses")
 		case f.kind == typeCRD && strings.HasPrefix(name, mask):
 			refuse("is not for --type crd: nodes get single addresses")
-		case name == "cloud" && slices.Contains(ciliumTypes, f.kind):
+		case f.kind == typeCalico && slices.Contains(rangeFlags, name):
+			refuse("is not for --type calico: IPPools say what blocks are cut from")
+		case name == "cloud" && (slices.Contains(ciliumTypes, f.kind) || f.kind == typeCalico):
 			refuse("%s is for cloud types, --type %s asks none", f.cloud, f.kind)
 		case name == "cluster-cidr" && four > 0 && six > 0 && slices.Contains(cloudTypes, kind):
 			refuse("%s has two families, and --type %s knows one range of a node", f.ipam.ClusterCIDR, f.kind)
@@ -226,6 +236,8 @@ func (f *controllerFlags) writes() []string {
 		return []string{kube.WritesLedger, kube.WritesPodCIDRs}
 	case typeCRD, typeENI:
 		return []string{kube.WritesAddresses}
+	case typeCalico:
+		return []string{kube.WritesBlocks}
 	}
 	return []string{kube.WritesPodCIDRs}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/ipamd"
 	"github.com/vppdrill/vppdrill/vppwire/host/ipamd/aws"
 	"github.com/vppdrill/vppdrill/vppwire/host/journal"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/linux"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 	"github.com/vppdrill/vppdrill/vppwire/internal/embedded"
@@ -177,7 +178,11 @@ func register(ctx context.Context, o options, c *etcd.Client) {
 
 // serve runs the driver, its sockets and what works beside it until one of them ends.
 func serve(ctx context.Context, o options, d *host.Driver, facts facts, addresses *ipamd.Requester) error {
-	server, err := cnisocket.Listen(o.cniSocket, d, o.log)
+	asked := kube.CNI(d)
+	if facts.asked != nil {
+		asked = facts.asked(d)
+	}
+	server, err := cnisocket.Listen(o.cniSocket, asked, o.log)
 	if err != nil {
 		return err
 	}

@@ -160,8 +160,8 @@ func TestRolesGrantWhatIsNeeded(t *testing.T) {
 		}
 	}
 	for name, needs := range map[string][]kube.Need{
-		"vppdrill-agent":      slices.Concat(kube.AgentNeeds(kube.AgentUse{PoolsNamespace: "kube-system", PoolsName: "vppdrill-pools", Services: true, Policies: true, PoolNode: true, CiliumNode: true, NodeConfigs: true}), kube.AgentNeeds(kube.AgentUse{PoolsName: "cluster"})),
-		"vppdrill-controller": slices.Concat(kube.ControllerNeeds("kube-system"), kube.OperatorNeeds("kube-system", true), kube.OperatorNeeds("kube-system", false), kube.AddressOperatorNeeds("kube-system", true)),
+		"vppdrill-agent":      slices.Concat(kube.AgentNeeds(kube.AgentUse{PoolsNamespace: "kube-system", PoolsName: "vppdrill-pools", Services: true, Policies: true, PoolNode: true, CiliumNode: true, CalicoBlocks: true, NodeConfigs: true}), kube.AgentNeeds(kube.AgentUse{PoolsName: "cluster"})),
+		"vppdrill-controller": slices.Concat(kube.ControllerNeeds("kube-system"), kube.OperatorNeeds("kube-system", true), kube.OperatorNeeds("kube-system", false), kube.AddressOperatorNeeds("kube-system", true), kube.CalicoControllerNeeds("kube-system")),
 	} {
 		left := maps.Clone(granted[name])
 		for _, n := range needs {
@@ -193,6 +193,8 @@ func TestComponents(t *testing.T) {
 		"cluster-pool":    {"vppdrill-controller --type=RangeAllocator --type=cluster-pool", "vppdrill-agent --ipam=nodeipam --ipam=cluster-pool"},
 		"multi-pool": {"vppdrill-controller --type=RangeAllocator --type=multi-pool", "vppdrill-controller --node-cidr-mask-size=24 --node-cidr-mask-size=28",
 			"vppdrill-agent --ipam=nodeipam --ipam=multi-pool"},
+		"calico": {"vppdrill-controller --type=RangeAllocator --type=calico", "vppdrill-controller --node-cidr-mask-size=24 ", "vppdrill-controller --cluster-cidr=10.244.128.0/17 ",
+			"vppdrill-agent --ipam=nodeipam --ipam=calico"},
 		"crd": {"vppdrill-controller --type=RangeAllocator --type=crd", "vppdrill-controller --node-cidr-mask-size=24 ", "vppdrill-agent --ipam=nodeipam --ipam=crd"},
 	} {
 		text, err := fs.ReadFile(kubernetes.Files, component+"/kustomization.yaml")

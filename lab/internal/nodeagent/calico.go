@@ -11,8 +11,6 @@ import (
 type Calico struct {
 	// Server is the API server's socket.
 	Server string
-	// Pools are MaxBlocks and Strict; what blocks are cut from, the API server says.
-	Pools calico.Pools
 	// Pace is how many times as fast as the clock the scenario's time passes.
 	Pace float64
 }
@@ -23,5 +21,5 @@ func (c *Calico) host(node string, alloc calico.Node, log *slog.Logger) (*kube.C
 	if err != nil {
 		return nil, err
 	}
-	return server.CalicoHost(kube.CalicoConfig{Node: node, Alloc: alloc, Pools: c.Pools, Pace: c.Pace}), nil
+	return server.CalicoHost(kube.CalicoConfig{Node: node, Alloc: alloc, Pace: c.Pace}), nil
 }

@@ -20,6 +20,7 @@ var ErrNotReady = errors.New("the cluster is not ready for this program")
 const (
 	mendManifests  = "kubectl apply -k fixtures/kubernetes/base"
 	mendCiliumNode = "kubectl apply -f fixtures/kubernetes/crd/ciliumnode.yaml"
+	mendCalico     = "kubectl apply -f fixtures/kubernetes/calico/definitions.yaml"
 	mendReviews    = "kubectl create clusterrolebinding system:basic-user --clusterrole=system:basic-user --group=system:authenticated"
 )
 
@@ -43,8 +44,8 @@ type AgentUse struct {
 	// PoolsNamespace and PoolsName are as in FactsConfig.
 	PoolsNamespace, PoolsName string
 	// Services, Policies, PoolNode, CiliumNode and NodeConfigs: it serves services, enforces network policies, asks for blocks in its
-	// PoolNode, has addresses of its CiliumNode, heeds NodeConfig resources.
-	Services, Policies, PoolNode, CiliumNode, NodeConfigs bool
+	// PoolNode, has addresses of its CiliumNode or of Calico's blocks, heeds NodeConfig resources.
+	Services, Policies, PoolNode, CiliumNode, CalicoBlocks, NodeConfigs bool
 }
 
 // AgentNeeds are those of an agent. ClusterRole vppdrill-agent grants them.
@@ -83,7 +84,29 @@ func AgentNeeds(use AgentUse) []Need {
 		needs = append(needs, Need{Group: CiliumGroup, Version: CiliumVersion, Resource: CiliumNodeResource, Kind: CiliumNodeKind, Fields: addressFields, Mend: mendCiliumNode, Verbs: []string{"list", "watch", "create", "update"}},
 			Need{Group: CiliumGroup, Resource: CiliumNodeResource + "/status", Verbs: []string{"update"}})
 	}
+	if use.CalicoBlocks {
+		needs = append(needs, calicoNeeds("create")...)
+	}
 	return needs
+}
+
+// calicoNeeds are those of who reads Calico's settings and writes its blocks, affinities and handles, with more verbs than all need.
+func calicoNeeds(more ...string) []Need {
+	verbs := append([]string{"get", "list", "watch", "update", "delete"}, more...)
+	return []Need{
+		{Group: CalicoGroup, Version: CalicoVersion, Resource: IPPoolResource, Mend: mendCalico, Verbs: []string{"list", "watch"}},
+		{Group: CalicoGroup, Version: CalicoVersion, Resource: CalicoConfigResource, Mend: mendCalico, Verbs: []string{"list", "watch"}},
+		{Group: CalicoGroup, Version: CalicoVersion, Resource: IPAMBlockResource, Kind: IPAMBlockKind, Fields: blockFields, Mend: mendCalico, Verbs: verbs},
+	}
+}
+
+// CalicoControllerNeeds are those of a CalicoController with a lease in this namespace.
+func CalicoControllerNeeds(leaseNamespace string) []Need {
+	return append([]Need{
+		{Resource: "nodes", Verbs: []string{"get", "list", "watch"}},
+		{Group: "coordination.k8s.io", Resource: "leases", Namespace: leaseNamespace, Verbs: []string{"get", "create", "update"}},
+		{Group: "coordination.k8s.io", Resource: "leases", Verbs: []string{"list"}},
+	}, calicoNeeds()...)
 }
 
 // AddressOperatorNeeds are those of an Operator of single addresses, with both the lease and its AddressBook, if it has one, in this

@@ -29,6 +29,10 @@ const (
 	IPAMBlockResource = "ipamblocks"
 	IPPoolKind        = "IPPool"
 	IPPoolResource    = "ippools"
+	// CalicoConfigResource are IPAMConfigs of this group, of which a cluster has one: strictAffinity and its like.
+	CalicoConfigKind     = "IPAMConfig"
+	CalicoConfigResource = "ipamconfigs"
+	calicoConfigName     = "default"
 
 	calicoPath = "/apis/" + CalicoGroup + "/" + CalicoVersion + "/"
 )
@@ -126,14 +130,7 @@ func readBlock(u *unstructured.Unstructured) (calico.Stored, error) {
 }
 
 func specOfBlock(u *unstructured.Unstructured) (spec blockSpec, err error) {
-	text, err := kjson.Marshal(u.Object["spec"])
-	if err == nil {
-		err = kjson.Unmarshal(text, &spec)
-	}
-	if err != nil {
-		return spec, fmt.Errorf("IPAMBlock %s: %w", u.GetName(), err)
-	}
-	return spec, nil
+	return spec, specInto(u, &spec)
 }
 
 // blockName is what Calico calls a block's object.
@@ -148,7 +145,7 @@ func attributesOf(host string) blockAttribute {
 
 // blockObject is a block as an IPAMBlock, in the place of an old one, nil for none: what Calico itself has noted about addresses stays with
 // them for as long as they are the same node's.
-func blockObject(s calico.Stored, strict bool, old *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func blockObject(s calico.Stored, old *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": CalicoGroup + "/" + CalicoVersion, "kind": IPAMBlockKind}}
 	u.SetName(blockName(s.CIDR))
 	var was blockSpec
@@ -164,7 +161,7 @@ func blockObject(s calico.Stored, strict bool, old *unstructured.Unstructured) (
 		u = old.DeepCopy()
 	}
 	spec := blockSpec{CIDR: s.CIDR.String(), Allocations: make([]*int, len(s.Hosts)), Unallocated: slices.Clone(s.Free), Attributes: []blockAttribute{},
-		Sequence: was.Sequence + 1, StrictAffinity: strict}
+		Sequence: was.Sequence + 1, StrictAffinity: was.StrictAffinity}
 	if spec.Unallocated == nil {
 		spec.Unallocated = []int{}
 	}
@@ -224,11 +221,10 @@ func blockObject(s calico.Stored, strict bool, old *unstructured.Unstructured) (
 type calicoBlocks struct {
 	client  kubernetes.Interface
 	objects custom
-	strict  bool
 }
 
-func newCalicoBlocks(client kubernetes.Interface, strict bool) calicoBlocks {
-	return calicoBlocks{client, custom{client, calicoPath + IPAMBlockResource}, strict}
+func newCalicoBlocks(client kubernetes.Interface) calicoBlocks {
+	return calicoBlocks{client, custom{client, calicoPath + IPAMBlockResource}}
 }
 
 // follow tells all blocks, then every change, until ctx ends; refuse is told of each that cannot be read, which is passed over.
@@ -299,7 +295,7 @@ func (b calicoBlocks) apply(ctx context.Context, e calico.WriteBlock) (*unstruct
 			return nil, apierrors.NewConflict(schema.GroupResource{Group: CalicoGroup, Resource: IPAMBlockResource}, name, errors.New("another writer was faster"))
 		}
 	}
-	u, err := blockObject(e.Block, b.strict, old)
+	u, err := blockObject(e.Block, old)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
@@ -51,7 +50,7 @@ func TestCalicoTakesBack(t *testing.T) {
 	}
 	s.put("ipamblocks", o)
 	client, _ := s.dial(t)
-	c, err := kube.NewCalicoController(kube.CalicoControllerConfig{Client: client, Pools: calico.Pools{MaxBlocks: 20}, Grace: time.Hour})
+	c, err := kube.NewCalicoController(kube.CalicoControllerConfig{Client: client, Grace: time.Hour})
 	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var run sync.WaitGroup

@@ -19,13 +19,11 @@ import (
 
 // CalicoConfig says how Calico's IPAM works on one node. Client, Node and Alloc are needed.
 type CalicoConfig struct {
-	// Client needs, of IPAMBlocks: list, watch, create, update, delete; of IPPools and Nodes: list, watch.
+	// Client needs what AgentNeeds says with CalicoBlocks.
 	Client kubernetes.Interface
 	// Node is the agent's own node, Alloc its allocator.
 	Node  string
 	Alloc calico.Node
-	// Pools are MaxBlocks and Strict; ranges and block sizes are IPPools'.
-	Pools calico.Pools
 	// Pace is as an OperatorConfig's.
 	Pace float64
 	// RequestTimeout is how long a request may go unanswered; 0 is 10 s.
@@ -58,7 +56,7 @@ type CalicoHost struct {
 // NewCalicoHost returns a host that does nothing before Run.
 func NewCalicoHost(cfg CalicoConfig) *CalicoHost {
 	complete(&cfg.RequestTimeout, &cfg.Log)
-	h := &CalicoHost{cfg: cfg, clock: newClock(), machine: calico.NewHost(cfg.Pools, cfg.Alloc), blocks: newCalicoBlocks(cfg.Client, cfg.Pools.Strict),
+	h := &CalicoHost{cfg: cfg, clock: newClock(), machine: calico.NewHost(calico.Pools{}, cfg.Alloc), blocks: newCalicoBlocks(cfg.Client),
 		alarm: time.NewTimer(time.Hour), stepped: make(chan struct{}, 1), events: make(chan calico.Event), waiting: make(map[uint64]chan struct{})}
 	h.alarm.Stop()
 	h.pace = newPace(&h.clock, cfg.Pace)
@@ -156,7 +154,7 @@ func (h *CalicoHost) Run(ctx context.Context, owner Owner) {
 		selector := fields.OneTermEqualSelector("metadata.name", h.cfg.Node).String()
 		follow(ctx, h.cfg.Client, h.cfg.Client.CoreV1().Nodes(), selector, &v1.Node{}, calicoNodes(tell, false))
 	})
-	h.blocks.followWithPools(ctx, &followers, h.cfg.Pools, tell, h.cfg.Log)
+	h.blocks.followWithPools(ctx, &followers, tell, h.cfg.Log)
 	if h.step(ctx, owner, nil) != nil {
 		return
 	}

@@ -15,10 +15,9 @@ import (
 
 // CalicoControllerConfig is what a CalicoController needs. Client is needed.
 type CalicoControllerConfig struct {
-	// Client needs, of IPAMBlocks: list, watch, update, delete; of IPPools: list, watch; of Nodes: get, list, watch.
+	// Client needs what CalicoControllerNeeds says.
 	Client kubernetes.Interface
-	// Pools are MaxBlocks and Strict; Grace is how long a block may be empty that its node can spare.
-	Pools calico.Pools
+	// Grace is how long a block may be empty that its node can spare.
 	Grace time.Duration
 	// Pace is as an OperatorConfig's.
 	Pace float64
@@ -49,7 +48,7 @@ func NewCalicoController(cfg CalicoControllerConfig) (*CalicoController, error) 
 	}
 	cfg.Lease = lease
 	complete(&cfg.RequestTimeout, &cfg.Log)
-	return &CalicoController{cfg: cfg, clock: newClock(), blocks: newCalicoBlocks(cfg.Client, cfg.Pools.Strict)}, nil
+	return &CalicoController{cfg: cfg, clock: newClock(), blocks: newCalicoBlocks(cfg.Client)}, nil
 }
 
 // Run leads whenever it can until ctx ends, which is no error, or until it should not go on: ErrNotReady, ErrSilent. It is called once.
@@ -74,8 +73,8 @@ func (c *CalicoController) serve(ctx context.Context, lock *lock) error {
 		}
 	}
 	followers.Go(func() { followNodes(ctx, c.cfg.Client, calicoNodes(tell, true)) })
-	c.blocks.followWithPools(ctx, &followers, c.cfg.Pools, tell, c.cfg.Log)
-	machine := calico.NewTender(c.cfg.Pools, c.cfg.Grace)
+	c.blocks.followWithPools(ctx, &followers, tell, c.cfg.Log)
+	machine := calico.NewTender(calico.Pools{}, c.cfg.Grace)
 	for {
 		c.is(machine.Pending())
 		var ev calico.Event

@@ -25,6 +25,8 @@ const (
 	WritesLedger = "vppdrill.github.io/writes-ledger"
 	// WritesAddresses: the pools of CiliumNodes, whose addresses one keeper gives.
 	WritesAddresses = "vppdrill.github.io/writes-addresses"
+	// WritesBlocks: Calico's blocks of nodes that are gone.
+	WritesBlocks = "vppdrill.github.io/writes-blocks"
 )
 
 // writes and writesNot are the labels' values. One that does not hold is written as well: the lease may have it of a
@@ -39,7 +41,7 @@ func (e electorate) labels() map[string]string {
 	if len(e.lease.Writes) == 0 {
 		return nil
 	}
-	labels := map[string]string{WritesPodCIDRs: writesNot, WritesLedger: writesNot, WritesAddresses: writesNot}
+	labels := map[string]string{WritesPodCIDRs: writesNot, WritesLedger: writesNot, WritesAddresses: writesNot, WritesBlocks: writesNot}
 	for _, what := range e.lease.Writes {
 		labels[what] = writes
 	}

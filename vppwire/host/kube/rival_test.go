@@ -86,7 +86,7 @@ func TestRivalAtStart(t *testing.T) {
 		return s.Get("leases", "kube-system", "pools")["spec"].(map[string]any)["holderIdentity"] == "three"
 	}
 	until(t, held, func() string { return "one with other work does not lead" })
-	if labels := fmt.Sprint(metadata(s.Get("leases", "kube-system", "pools"))["labels"]); labels != "map["+kube.WritesAddresses+":false "+kube.WritesLedger+":true "+kube.WritesPodCIDRs+":false]" {
+	if labels := fmt.Sprint(metadata(s.Get("leases", "kube-system", "pools"))["labels"]); labels != "map["+kube.WritesAddresses+":false "+kube.WritesBlocks+":false "+kube.WritesLedger+":true "+kube.WritesPodCIDRs+":false]" {
 		t.Error(labels)
 	}
 }

@@ -18,6 +18,8 @@ var (
 		"spec.ipam.pools.allocated.pool", "spec.ipam.pools.allocated.cidrs"}
 	addressFields = []string{"spec.ipam.pool", "spec.ipam.pre-allocate", "spec.ipam.min-allocate", "spec.ipam.max-allocate", "spec.ipam.max-above-watermark",
 		"status.ipam.used", "status.ipam.release-ips", "status.ipam.operator-status"}
+	blockFields = []string{"spec.cidr", "spec.affinity", "spec.allocations", "spec.unallocated", "spec.attributes", "spec.sequenceNumber",
+		"spec.sequenceNumberForAllocation", "spec.deleted"}
 )
 
 // mendDefinitions is what has a server keep every field.

@@ -71,7 +71,7 @@ const storyPace = 60
 
 func (p *played) lead() {
 	if p.blocked() {
-		c, err := kube.NewCalicoController(kube.CalicoControllerConfig{Client: p.client, Pools: calico.Pools{MaxBlocks: calico.DefaultMaxBlocks}, Grace: calico.DefaultGrace, Pace: storyPace})
+		c, err := kube.NewCalicoController(kube.CalicoControllerConfig{Client: p.client, Grace: calico.DefaultGrace, Pace: storyPace})
 		must(p.t, err)
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
@@ -243,7 +243,7 @@ func (n *playedNode) start(records []ipam.Record) {
 	n.mu.Lock()
 	n.alloc, n.r, n.single, n.calico, n.asked = alloc, nil, nil, nil, map[int]bool{}
 	if n.blocked() {
-		n.calico = kube.NewCalicoHost(kube.CalicoConfig{Client: n.client, Node: n.name, Alloc: byBlocks, Pools: calico.Pools{MaxBlocks: calico.DefaultMaxBlocks}, Pace: storyPace})
+		n.calico = kube.NewCalicoHost(kube.CalicoConfig{Client: n.client, Node: n.name, Alloc: byBlocks, Pace: storyPace})
 		n.cni = n.calico.Agent(asking{n})
 	}
 	if n.requested() {

@@ -162,6 +162,9 @@ type Path struct{ Resource, Namespace, Name, Sub string }
 // prefix is what keys of the path's resource and namespace begin with.
 func (p Path) prefix() string { return p.Resource + "/" + p.Namespace + "/" }
 
+// CalicoConfigs are Calico's IPAMConfigs here, as another group has a resource of that name.
+const CalicoConfigs = "ipamconfigs.crd.projectcalico.org"
+
 // ParsePath reads /api/VERSION/... and /apis/GROUP/VERSION/...; what is not there is empty.
 func ParsePath(path string) Path {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
@@ -176,6 +179,9 @@ func ParsePath(path string) Path {
 	}
 	parts = append(parts, "", "")
 	p.Resource, p.Name, p.Sub = parts[0], parts[1], parts[2]
+	if strings.HasPrefix(path, "/apis/crd.projectcalico.org/") && p.Resource == "ipamconfigs" {
+		p.Resource = CalicoConfigs
+	}
 	return p
 }
 

@@ -29,6 +29,12 @@ func kindOf(resource string) (api, kind string) {
 		return "crd.projectcalico.org/v1", "IPAMBlock"
 	case "ippools":
 		return "crd.projectcalico.org/v1", "IPPool"
+	case "blockaffinities":
+		return "crd.projectcalico.org/v1", "BlockAffinity"
+	case "ipamhandles":
+		return "crd.projectcalico.org/v1", "IPAMHandle"
+	case CalicoConfigs:
+		return "crd.projectcalico.org/v1", "IPAMConfig"
 	case "leases":
 		return "coordination.k8s.io/v1", "Lease"
 	}
