@@ -181,7 +181,7 @@ const (
 
 // Wiring is how a node connects its pods, its host and other nodes through VPP.
 type Wiring struct {
-	Pod  PodWiring  `yaml:"pod" enum:"veth,tap,macvlan" doc:"How a pod is connected to VPP: an AF_PACKET interface or a tap of its own, or a macvlan on one AF_PACKET interface for all pods of a node."`
+	Pod  PodWiring  `yaml:"pod" enum:"veth,tap,macvlan,none" doc:"How a pod is connected to VPP: an AF_PACKET interface or a tap of its own, or a macvlan on one AF_PACKET interface for all pods of a node; none: not at all, for questions about addresses alone."`
 	Node NodeWiring `yaml:"node" enum:"vxlan,l2" doc:"How nodes are connected: a VXLAN full mesh or a common L2 segment."`
 	Host HostWiring `yaml:"host" enum:"veth,tap,none" doc:"How the host's Linux side is connected to VPP."`
 	MTU  uint32     `yaml:"mtu" min:"576" max:"9000" doc:"MTU of pod and host links."`
@@ -218,14 +218,16 @@ type (
 
 // The ways of wiring.
 const (
-	PodVETH    PodWiring  = "veth"
-	PodTAP     PodWiring  = "tap"
-	PodMACVLAN PodWiring  = "macvlan"
-	NodeVXLAN  NodeWiring = "vxlan"
-	NodeL2     NodeWiring = "l2"
-	HostVETH   HostWiring = "veth"
-	HostTAP    HostWiring = "tap"
-	HostNone   HostWiring = "none"
+	PodVETH    PodWiring = "veth"
+	PodTAP     PodWiring = "tap"
+	PodMACVLAN PodWiring = "macvlan"
+	// PodNone is a cluster of address management alone: no VPP, no interfaces, and agents that know nothing of each other.
+	PodNone   PodWiring  = "none"
+	NodeVXLAN NodeWiring = "vxlan"
+	NodeL2    NodeWiring = "l2"
+	HostVETH  HostWiring = "veth"
+	HostTAP   HostWiring = "tap"
+	HostNone  HostWiring = "none"
 )
 
 // NodeSettings is what is special about one node.

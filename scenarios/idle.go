@@ -48,6 +48,35 @@ var uses = []use{
 	{"config.ipam.datastore.cooling", bySystem(Datastore), "is of datastore"},
 	{"config.ipam.datastore.metadataLag", bySystem(Datastore), "is of datastore"},
 	{"config.ipam.datastore.trunkENI", bySystem(Datastore), "is of datastore"},
+	{"topology.nic", wired, ofWiring},
+	{"topology.otherNICs", wired, ofWiring},
+	{"topology.nicMTU", wired, ofWiring},
+	{"topology.hostIPs", wired, ofWiring},
+	{"config.wiring.node", wired, ofWiring},
+	{"config.wiring.host", wired, ofWiring},
+	{"config.wiring.mtu", wired, ofWiring},
+	{"config.wiring.rxRing", wired, ofWiring},
+	{"config.wiring.txRing", wired, ofWiring},
+	{"config.wiring.keepOffload", wired, ofWiring},
+	{"config.wiring.neighborAge", wired, ofWiring},
+	{"config.wiring.mainVRF", wired, ofWiring},
+	{"config.wiring.podVRF", wired, ofWiring},
+	{"config.wiring.services", wired, ofWiring},
+	{"config.wiring.policies", wired, ofWiring},
+	{"config.ipam.nodeInterconnectDHCP", wired, ofWiring},
+	{"config.ipam.podIfIPCIDR", wired, ofWiring},
+	{"config.ipam.defaultGateway", wired, ofWiring},
+	{"config.nodes", wired, ofWiring},
+	{"config.agent.callTimeout", wired, ofWiring},
+	{"config.agent.driftRepair", wired, ofWiring},
+	{"faults.dropRequest", wired, ofWiring},
+	{"faults.dropReply", wired, ofWiring},
+	{"faults.refuse", wired, ofWiring},
+	{"faults.delayReply", wired, ofWiring},
+	{"faults.crashVPP", wired, ofWiring},
+	{"faults.loseWatch", wired, "is of what agents tell each other, and with wiring.pod none they tell nothing"},
+	{"faults.duplicateWatch", wired, "is of what agents tell each other, and with wiring.pod none they tell nothing"},
+	{"faults.compactStore", wired, "is of what agents tell each other, and with wiring.pod none they tell nothing"},
 	{"config.wiring.natExternalTraffic", servedByVPP, ofNAT},
 	{"config.wiring.cleanupIdleNATSessions", servedByVPP, ofNAT},
 	{"config.wiring.tcpNATSessionTimeout", servedByVPP, ofNAT},
@@ -61,6 +90,7 @@ const (
 	ofAddresses    = "is of cilium's modes eni and crd"
 	ofEC2          = "is of nodes on EC2: datastore, and cilium's mode eni"
 	ofNAT          = "is of NAT, which there is with services: vpp"
+	ofWiring       = "is of wiring, and with wiring.pod none there is none"
 	ofIdleSessions = "is of idle sessions, which end with cleanupIdleNATSessions alone"
 )
 
@@ -75,6 +105,7 @@ func byMode(modes ...CiliumMode) func(*Scenario) bool {
 }
 
 func onEC2(s *Scenario) bool       { return s.Config.IPAM.OnEC2() }
+func wired(s *Scenario) bool       { return s.Config.Wiring.Pod != PodNone }
 func servedByVPP(s *Scenario) bool { return s.Config.Wiring.Services == ServedByVPP }
 func sessionsEnd(s *Scenario) bool { return s.Config.Wiring.NatCleanup }
 

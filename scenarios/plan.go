@@ -62,10 +62,13 @@ func (c IPAM) IP6() bool {
 	return err == nil && plan.PodSubnet.Addr().Is6()
 }
 
+// hostIPsMost is the most of Topology.HostIPs.
+const hostIPsMost = 8
+
 // Management is the k-th address, with its subnet's length, of a machine's Linux side on the network that its administrators use. 10.20/14 and
 // fd20::/16 are outside every default range of the plan.
 func (s *Scenario) Management(number uint32, k int) netip.Prefix {
-	a := netip.AddrFrom4([4]byte{10, byte(20 + k), byte(number >> 8), byte(number)})
+	a := netip.AddrFrom4([4]byte{10, byte(20+k) + hostIPsMost*byte(number>>16), byte(number >> 8), byte(number)})
 	if s.Config.IPAM.IP6() {
 		a = netip.AddrFrom16([16]byte{0xfd, 0x20, 3: byte(k), 12: byte(number >> 24), 13: byte(number >> 16), 14: byte(number >> 8), 15: byte(number)})
 	}

@@ -46,7 +46,7 @@ func (s *Scenario) Unreadable() error { return s.unreadable }
 
 // Topology is the cluster at the start: node-1 to node-N.
 type Topology struct {
-	Nodes          int `yaml:"nodes" min:"1" max:"5000" doc:"Nodes at the start, named node-1, node-2 and so on."`
+	Nodes          int `yaml:"nodes" min:"1" max:"100000" doc:"Nodes at the start, named node-1, node-2 and so on; more than 5000 take config.wiring.pod none."`
 	PodsPerNode    int `yaml:"podsPerNode" min:"0" max:"10000" doc:"Pods created on each node at the start."`
 	MaxPodsPerNode int `yaml:"maxPodsPerNode" min:"1" max:"10000" doc:"The kubelet's limit; the scheduler places no more."`
 	// NIC is the name of each node's VPP interface to the interconnect; empty for none (a loopback carries the node address).

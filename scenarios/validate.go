@@ -123,11 +123,16 @@ func (s *Scenario) checkRuntime() *InputError {
 	return nil
 }
 
+// nodesWired is the most nodes of a cluster that is wired.
+const nodesWired = 5000
+
 func (s *Scenario) checkTopology() *InputError {
 	t := s.Topology
 	switch {
 	case t.Nodes < 1:
 		return s.wrongAt("topology.nodes", "%d is less than 1", t.Nodes)
+	case t.Nodes > nodesWired && s.Config.Wiring.Pod != PodNone:
+		return s.wrongAt("topology.nodes", "%d is more than %d, which a full mesh of nodes ends at: config.wiring.pod none takes more", t.Nodes, nodesWired)
 	case t.PodsPerNode > t.MaxPodsPerNode:
 		return s.wrongAt("topology.podsPerNode", "%d is more than maxPodsPerNode %d", t.PodsPerNode, t.MaxPodsPerNode)
 	case t.NIC == "" && t.Nodes > 1:

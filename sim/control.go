@@ -58,7 +58,12 @@ type runtime struct{ w *World }
 
 // CreateNetns implements cluster.Machine.
 func (r runtime) CreateNetns(node, path string) {
-	if m := r.w.machines[node]; m != nil && m.up {
+	m := r.w.machines[node]
+	switch {
+	case m == nil || !m.up:
+	case r.w.unwired():
+		m.namespaces[path] = true
+	default:
 		if err := m.host.CreateNamespace(path); err != nil {
 			panic("sim: a kubelet makes a namespace twice: " + err.Error())
 		}
@@ -69,6 +74,7 @@ func (r runtime) CreateNetns(node, path string) {
 func (r runtime) RemoveNetns(node, path string) {
 	if m := r.w.machines[node]; m != nil && m.up {
 		m.host.RemoveNamespace(path)
+		delete(m.namespaces, path)
 	}
 }
 

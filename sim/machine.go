@@ -74,6 +74,10 @@ type machine struct {
 	// wroteAt is when the agent made its last call that changes something.
 	wroteAt time.Duration
 	clocks  clocks
+	// id is the node's, in clusters without wiring.
+	id uint32
+	// namespaces are the pods', in clusters without wiring, where Linux knows none.
+	namespaces map[string]bool
 }
 
 // recordTime is ample for an agent's start and the dumps of a large node.
@@ -97,6 +101,9 @@ func (w *World) newMachine(name string) (*machine, error) {
 		w.machinesMade++
 	}
 	m := &machine{w: w, name: name, number: w.machinesMade, at: w.net.Endpoint(name), up: true, disk: &hostmodel.Disk{}, rests: map[netip.Addr]time.Duration{}}
+	if w.unwired() {
+		m.namespaces = map[string]bool{}
+	}
 	eth0 := hostmodel.Device{Name: managementLink}
 	for k := range w.s.Topology.HostIPs {
 		a := w.s.Management(m.number, k)
@@ -140,7 +147,7 @@ func (h *happening) Fire() { h.do() }
 
 // startVPP starts VPP; it answers after a while.
 func (m *machine) startVPP() {
-	if !m.up || m.gone || m.vpp != nil {
+	if !m.up || m.gone || m.vpp != nil || m.w.unwired() {
 		return
 	}
 	m.vppLife++
@@ -243,6 +250,9 @@ func (m *machine) agentUp() {
 	alloc = w.plantAllocator(m.name, alloc)
 	cfg := w.agentConfig
 	cfg.NodeName = m.name
+	if w.unwired() {
+		cfg.ClaimPatience = -1 // the store that it sees is its own record
+	}
 	if w.plant != nil && w.plant.Config != nil {
 		w.plant.Config(&cfg)
 	}
@@ -253,15 +263,25 @@ func (m *machine) agentUp() {
 		a.Validate()
 	}
 	j, records, err := m.restore()
+	ok := true
 	if err != nil {
 		m.refuse(err)
 		return
+	}
+	if w.unwired() {
+		if records, ok = m.identified(records); !ok {
+			m.startAgain()
+			return
+		}
 	}
 	m.seen.Begin(a, records)
 	p := &process{m: m, ahead: m.clocks.ahead, spent: 1, agent: a, journal: j, planted: w.plantAgent(m.name, a)}
 	m.proc, m.alloc, m.ableAt = p, alloc, w.eng.Now()
 	p.client = w.cluster.NewStoreClient(m.name, p.fromStore)
 	p.feed = w.cluster.NewFeed(m.name, p.fromAPI)
+	if w.unwired() {
+		p.feed.OfOwnNode()
+	}
 	if w.serving() || w.enforcing() {
 		p.feed.WithServices()
 	}
@@ -310,6 +330,11 @@ func (m *machine) killAgent(hold bool, why string) {
 func (m *machine) crashAgent() {
 	m.w.note(m, "agent", "crashed")
 	m.killAgent(m.agentHeld, "crash")
+	m.startAgain()
+}
+
+// startAgain has the supervisor start the agent after a while.
+func (m *machine) startAgain() {
 	life := m.agentLife
 	m.w.eng.After(restartDelay, &happening{m, "agent restarted", func() {
 		if m.agentLife == life && !m.agentHeld {
@@ -354,6 +379,7 @@ func (m *machine) powerOn() {
 	}
 	m.up = true
 	m.host.Reboot()
+	clear(m.namespaces)
 	m.setManagement(m.management)
 	m.startVPP()
 	m.startAgent()

@@ -68,6 +68,8 @@ type process struct {
 	self agent.NodeSeen
 	// watch is the last watch of the store that the agent has asked for.
 	watch uint64
+	// writing is the last write of the store that it has asked for.
+	writing agent.StoreRequest
 	// sawNode: the agent has received its own Node object.
 	sawNode bool
 	// muted are store requests whose replies will be lost.

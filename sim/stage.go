@@ -64,6 +64,9 @@ func (st stage) Lacks() []timeline.Need {
 	if !t.Leader {
 		lacks = append(lacks, timeline.LeadingController, timeline.PausedControllers)
 	}
+	if st.unwired() {
+		lacks = append(lacks, timeline.Dataplane)
+	}
 	if st.dhcp == nil {
 		lacks = append(lacks, timeline.DHCPServer)
 	}
@@ -185,6 +188,7 @@ func (st stage) Remove(_ context.Context, name string) error {
 		st.assign(name, nil)
 	}
 	st.external.Forget(m.number)
+	m.returnID()
 	m.fact(fact.Fact{What: fact.NodeGone{Left: true, Rest: st.restOfIDs()}})
 	return nil
 }
@@ -230,7 +234,7 @@ func (st stage) Release(node string) {
 // clean one.
 func (st stage) Quiet(_ context.Context, node string) bool {
 	m := st.machines[node]
-	return m.proc != nil && m.vpp != nil && !m.proc.paused && !m.vppPaused && m.proc.agent.Idle() && st.unchanging() == "" && !st.faulty() &&
+	return m.proc != nil && (m.vpp != nil || st.unwired()) && !m.proc.paused && !m.vppPaused && m.proc.agent.Idle() && st.unchanging() == "" && !st.faulty() &&
 		// an agent without a lease says so, and one that gets a lease looks, in its time
 		(!st.s.Config.Leases(node) || m.leased().IsValid() && m.knowsLease()) &&
 		(st.plant == nil || st.plant.Stopping == nil)

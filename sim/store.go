@@ -16,11 +16,20 @@ const storeTimeout = 5 * time.Second
 func (p *process) store(r agent.StoreRequest) {
 	w := p.m.w
 	r = p.m.toStore(r)
+	if w.unwired() {
+		r = p.ownRecord(r)
+		if r.Op == agent.StoreWatch { // nobody else writes the node's own record: ownWatch is its news
+			p.watch = r.ID
+			w.eng.After(time.Millisecond, &told{p, agent.StoreReply{ID: r.ID, Store: w.store.Store.Identity()}, "watches its record"})
+			return
+		}
+	}
 	switch r.Op {
 	case agent.StoreWatch:
 		p.watch = r.ID
 	case agent.StoreCreate, agent.StoreUpdate, agent.StoreDelete:
 		w.counts.APIWrites++
+		p.writing = r
 	}
 	if !w.faulty() {
 		p.client.Do(r)
@@ -94,6 +103,11 @@ func (p *process) fromStore(ev agent.Event) {
 				return
 			}
 		}
+	}
+	if r, ok := ev.(agent.StoreReply); ok && p.m.w.unwired() {
+		p.step(ev)
+		p.ownWatch(r)
+		return
 	}
 	if !p.m.w.faulty() && p.newsLate == 0 {
 		p.step(ev)

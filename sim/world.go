@@ -86,6 +86,8 @@ type World struct {
 	// plant is nil in nearly every run.
 	plant   *Plant
 	systems map[scenarios.System]controllers.Driver
+	// ids is of clusters without wiring.
+	ids nodeIDs
 }
 
 // Options are what a run may choose beside its scenario.
@@ -180,9 +182,12 @@ func (w *World) Now() time.Duration { return w.eng.Now() }
 // Close implements result.World.
 func (w *World) Close() error { return nil }
 
-// Evidence implements result.World: the simulator reports all evidence but what only real packets and a real disk show.
+// Evidence implements result.World: the simulator reports all evidence but what only real packets and a real disk show, and in clusters
+// without wiring what that would leave.
 func (w *World) Evidence() []fact.Evidence {
-	return slices.DeleteFunc(fact.AllEvidence(), func(e fact.Evidence) bool { return e == fact.Pings || e == fact.Remains })
+	return slices.DeleteFunc(fact.AllEvidence(), func(e fact.Evidence) bool {
+		return e == fact.Pings || e == fact.Remains || w.unwired() && slices.Contains(wiringEvidence, e)
+	})
 }
 
 // Watch implements result.World. Pods that exist from the start are reported at once.

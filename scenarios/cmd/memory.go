@@ -100,6 +100,9 @@ const (
 	bytesLeast   = 64 << 20 // the runtime takes memory in pieces of this size
 	bytesPerPair = 2000
 	bytesPerPod  = 12500
+	// bytesUnwired is that of a pod in a cluster without wiring (config.wiring.pod none), its share of a node of 30 included: 10,000 such
+	// nodes take 2.3 GiB.
+	bytesUnwired = 8000
 	// bytesPerChurned is what stays of a pod that has come and gone: 100,000 of them within 100 s leave 370 MiB.
 	bytesPerChurned = 2800
 )
@@ -108,6 +111,9 @@ const (
 func needs(s *scenarios.Scenario) uint64 { return needsOf(s, uint64(s.Topology.Nodes)) }
 
 func needsOf(s *scenarios.Scenario, nodes uint64) uint64 {
+	if s.Config.Wiring.Pod == scenarios.PodNone {
+		return bytesAlways + nodes*uint64(s.Topology.PodsPerNode+1)*bytesUnwired + churned(s)*bytesPerChurned
+	}
 	return bytesAlways + nodes*nodes*bytesPerPair + nodes*uint64(s.Topology.PodsPerNode)*bytesPerPod + churned(s)*bytesPerChurned
 }
 

@@ -58,6 +58,8 @@ const (
 	ControllerCalls
 	PlantedFaults
 	PodHooks
+	Dataplane
+	UnwiredPods
 )
 
 // needs is the one table of reasons for which an action or a setting is refused.
@@ -106,6 +108,8 @@ var needs = [...]string{
 	ControllerCalls:   "nothing stands between controllers or daemons and what they ask",
 	PlantedFaults:     "faults of other projects are planted into the simulator's agents alone",
 	PodHooks:          "no program here embeds the agent and registers hooks",
+	UnwiredPods:       "pods here are wired: addresses alone are the simulator's",
+	Dataplane:         "pods have addresses alone, and there is no VPP, with config.wiring.pod none",
 }
 
 // String is the reason, for people.
@@ -196,6 +200,7 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"wiring.policies=vpp", PolicyFeed, s.Config.Wiring.Policies == scenarios.EnforcedByVPP},
 		{"topology.clockSpread", OwnClocks, s.Topology.ClockSpread > 0}, {"topology.clockDrift", OwnClocks, s.Topology.ClockDrift > 0},
 		{"config.runtime.newestByClock", OwnClocks, s.Config.Runtime.NewestByClock},
+		{"wiring.pod=none", UnwiredPods, s.Config.Wiring.Pod == scenarios.PodNone},
 		{"wiring.pod=tap", VhostNet, s.Config.Wiring.Pod == scenarios.PodTAP},
 		{"topology.nic=false", GivenMachines, s.Topology.NIC == ""},
 		{"topology.nicMTU", GivenMachines, s.Topology.NICMTU != scenarios.Default().Topology.NICMTU},

@@ -121,6 +121,9 @@ func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
 	a := &Agent{core: core{cfg: cfg, wiring: cfg.Mode(), alloc: alloc, wire: vppwire.NewSession()}, own: cfg.ownSpec()}
+	if !a.wiring.Wires() {
+		a.vppUp, a.looked = true, true // there is nothing to wait for
+	}
 	a.peers = peers{core: &a.core, ranges: &a.ranges, wired: map[uint32]bool{}, reached: map[netip.Addr]uint32{}, contested: map[uint32]bool{}}
 	a.journal.core, a.journal.of = &a.core, a
 	if a.cfg.Services == ServicesVPP || a.cfg.NetworkPolicies == PoliciesVPP {

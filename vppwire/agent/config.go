@@ -61,6 +61,9 @@ const (
 	PodInterconnectVeth    PodInterconnect = "veth"
 	PodInterconnectTAP     PodInterconnect = "tap"
 	PodInterconnectMacvlan PodInterconnect = "macvlan"
+	// PodInterconnectNone wires nothing: an agent that gives addresses alone, and never asks for VPP or Linux. It is for simulations of
+	// address management; no file says it.
+	PodInterconnectNone PodInterconnect = "none"
 )
 
 // Services says who serves the cluster's services. The zero value leaves them to kube-proxy.

@@ -23,6 +23,9 @@ func ParseConfig(file string, yaml []byte) (Config, error) {
 	given := cfg
 	cfg.ApplyDefaults()
 	found := cfg.findings()
+	if cfg.PodInterconnect == PodInterconnectNone {
+		found = append(found, errors.New("PodInterconnect none: pods need an interface; give veth, tap or macvlan"))
+	}
 	cfg.checkFile(&given, func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) })
 	if len(found) == 0 {
 		if err := cfg.ApplyIPAMConfig(); err != nil {

@@ -145,8 +145,8 @@ func (a *Agent) pendingPods() string {
 	if first != nil {
 		return a.pods.progress(first)
 	}
-	if a.unfit() != "" && a.wire.Withheld() {
-		return "" // what the node was stays until people give it ranges that it fits, and it knows what it is
+	if !a.wiring.Wires() || a.unfit() != "" && a.wire.Withheld() {
+		return "" // there is nothing, or what the node was stays until people give it ranges that it fits, and it knows what it is
 	}
 	return a.wire.Pending()
 }

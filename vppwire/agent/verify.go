@@ -9,7 +9,7 @@ import (
 // podCheck compares an attachment with the allocation state and with what stands in VPP and Linux: what the agent made
 // may have been changed by another hand, so it looks again before it answers.
 func (p *pods) podCheck(e PodCheck) {
-	if answer, done := p.checked(e); done {
+	if answer, done := p.checked(e); done || !p.wiring.Wires() {
 		p.emit(answer)
 		return
 	}

@@ -16,6 +16,8 @@ const (
 	PodVeth PodMode = iota + 1
 	PodTap
 	PodMacvlan
+	// PodNone gives pods addresses and no interfaces: nothing is wired, neither node nor peers nor pods.
+	PodNone
 )
 
 // Node modes.
@@ -38,6 +40,7 @@ var podModes = []struct {
 	PodVeth:    {"veth", podVeth{}},
 	PodTap:     {"tap", podTap{}},
 	PodMacvlan: {"macvlan", podMacvlan{}},
+	PodNone:    {"none", podNone{}},
 }
 
 var nodeModes = []struct {
@@ -116,6 +119,9 @@ func HostModeOf(word string) (HostMode, bool) {
 	}
 	return HostNone, false
 }
+
+// Wires reports whether anything is wired at all.
+func (c Config) Wires() bool { return c.Pod != PodNone }
 
 // Overlay reports whether nodes reach each other's pods through an interface with an address of its own.
 func (c Config) Overlay() bool { return nodeModes[c.Node].overlay }

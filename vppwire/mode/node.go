@@ -17,6 +17,9 @@ func (n Node) MainInterface() string {
 // NodeObjects wires the node itself: tables, main interface, host interconnect, BVI and bridge, routes between the
 // VRFs.
 func (c Config) NodeObjects(n Node) []vppwire.Object {
+	if !c.Wires() {
+		return nil
+	}
 	if n.Second == nil {
 		return c.familyObjects(n)
 	}
@@ -45,6 +48,9 @@ func (c Config) familyObjects(n Node) []vppwire.Object {
 
 // UplinkObjects are of NodeObjects what does not need the node's address: a node that leases one begins with them.
 func (c Config) UplinkObjects(n Node) []vppwire.Object {
+	if !c.Wires() {
+		return nil
+	}
 	var o objects
 	for _, t := range [...]uint32{c.MainTable, c.PodTable} {
 		if t != 0 {

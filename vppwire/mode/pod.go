@@ -9,6 +9,9 @@ import (
 
 // PodObjects wires one pod.
 func (c Config) PodObjects(n Node, p Pod) []vppwire.Object {
+	if !c.Wires() {
+		return nil
+	}
 	o := objects{list: make([]vppwire.Object, 0, 20)}
 	wiring := podModes[c.Pod]
 	podMAC, vppMAC := wiring.macs(n, p)

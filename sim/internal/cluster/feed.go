@@ -43,6 +43,9 @@ func (f *AgentFeed) WithServices() {
 	f.Endpoints = api.NewInformer(InformerConfig{Name: AgentProgram, At: at, Kind: KindEndpoints, Fresh: true, Handler: (*feedEndpoints)(f)})
 }
 
+// OfOwnNode has the feed bring the agent's own Node object alone. It is called before Start.
+func (f *AgentFeed) OfOwnNode() { f.Nodes.cfg.Node = f.Pods.cfg.Node }
+
 // All are the feed's informers.
 func (f *AgentFeed) All() []*Informer {
 	all := []*Informer{f.Nodes, f.Pods, f.Configs}

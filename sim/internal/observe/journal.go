@@ -1,6 +1,8 @@
 package observe
 
 import (
+	"slices"
+
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -14,7 +16,7 @@ func (n *Node) Wrote(e agent.Persist) { n.unsynced = append(n.unsynced, e) }
 func (n *Node) Synced(seq uint64, failed bool) {
 	for len(n.unsynced) > 0 && n.unsynced[0].Seq <= seq {
 		e := n.unsynced[0]
-		n.unsynced = n.unsynced[1:]
+		n.unsynced = slices.Delete(n.unsynced, 0, 1) // its records with it: a slice of the rest would keep them
 		switch {
 		case failed:
 		case e.Replace:
