@@ -3,8 +3,10 @@ package cause
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -115,6 +117,9 @@ const depthMost = 2
 func (w *walk) start(f *result.Failure) {
 	w.end, w.node = f.Event, f.Node
 	w.facts = len(w.r.facts)
+	for w.facts > 0 && !w.before(&w.r.facts[w.facts-1], f) {
+		w.facts--
+	}
 	for i := range w.r.facts {
 		if x := &w.r.facts[i]; x.event == f.Event {
 			w.last = reflect.TypeOf(x.fact.What)
@@ -133,6 +138,12 @@ func (w *walk) start(f *result.Failure) {
 	bad := &w.r.events[f.Event-w.r.first]
 	w.want(w.r.about(NodeOf(bad.line), bad.line), 1, f.Event)
 	w.ancestors[bad.parent] = true
+}
+
+// before reports whether a fact was told before the law was broken. The law's event may be the one before that of the
+// fact, whose event then never came.
+func (w *walk) before(x *told, f *result.Failure) bool {
+	return x.event <= w.end || x.event == w.end+1 && x.fact.At.Seconds() <= f.AtSeconds
 }
 
 // want adds subjects of the walk. Present ones stay unchanged, because they are nearer.
@@ -164,7 +175,7 @@ func (w *walk) want(tokens []string, depth int, leads int64) {
 func (w *walk) visit(i int64) {
 	e := &w.r.events[i]
 	seq := w.r.first + i
-	for w.facts > 0 && w.r.facts[w.facts-1].event > seq {
+	for w.facts > 0 && w.r.facts[w.facts-1].event > seq && seq < w.end {
 		w.facts--
 	}
 	ancestor := w.ancestors[seq]
@@ -172,7 +183,7 @@ func (w *walk) visit(i int64) {
 		w.ancestors[e.parent] = true
 	}
 	fromFacts := false
-	for k := w.facts - 1; k >= 0 && w.r.facts[k].event == seq; k-- {
+	for k := w.facts - 1; k >= 0 && w.r.facts[k].event >= seq; k-- {
 		fromFacts = w.fact(seq, e, &w.r.facts[k].fact, ancestor) || fromFacts
 	}
 	if !fromFacts {
@@ -184,6 +195,9 @@ func (w *walk) visit(i int64) {
 func (w *walk) fact(seq int64, e *event, f *fact.Fact, ancestor bool) bool {
 	tokens := w.r.aboutFact(f)
 	nearest, about := w.nearest(tokens, "apbid")
+	if nearest == nil {
+		nearest, about = w.holding(tokens)
+	}
 	weight := weightOf(f)
 	if nearest == nil {
 		if weight != turning {
@@ -195,7 +209,7 @@ func (w *walk) fact(seq int64, e *event, f *fact.Fact, ancestor bool) bool {
 	}
 	text, _ := words(w.r, f)
 	if c, ok := f.What.(fact.RecordChange); ok {
-		text += w.unheard(seq, fmt.Sprintf("allocatedIDs/%d", c.ID))
+		text += w.unheard(seq, c.ID)
 	}
 	score := 60 - 12*nearest.depth
 	if strings.HasPrefix(about, "n:") {
@@ -205,6 +219,9 @@ func (w *walk) fact(seq int64, e *event, f *fact.Fact, ancestor bool) bool {
 		}
 	}
 	kind := reflect.TypeOf(f.What)
+	if c, ok := f.What.(fact.RecordChange); ok && updated(&c) || seq < w.begun && initial(f) {
+		score -= 25
+	}
 	switch {
 	case kind == reflect.TypeFor[fact.Removed]():
 		score -= 20
@@ -219,12 +236,28 @@ func (w *walk) fact(seq int64, e *event, f *fact.Fact, ancestor bool) bool {
 		strings.HasPrefix(about, "a:"); seq < w.begun && !holder {
 		score -= 12
 	}
-	w.add(seq, e, f.Node, text, "event", nearest.leads, score)
+	w.addOf(seq, f.At, f.Node, text, "event", nearest.leads, score)
 	if score > 20 {
 		w.want(tokens, nearest.depth+1, seq)
 		w.ancestors[e.parent] = true
 	}
 	return true
+}
+
+// holding is an address of the law that lies in one of the tokens' blocks.
+func (w *walk) holding(tokens []string) (*want, string) {
+	for _, t := range tokens {
+		block, err := netip.ParsePrefix(strings.TrimPrefix(t, "b:"))
+		if err != nil || t[0] != 'b' {
+			continue
+		}
+		for _, o := range w.order {
+			if addr, err := netip.ParseAddr(strings.TrimPrefix(o, "a:")); err == nil && o[0] == 'a' && w.wanted[o].depth == 0 && block.Contains(addr) {
+				return w.wanted[o], t
+			}
+		}
+	}
+	return nil, ""
 }
 
 // line examines the event's own line.
@@ -364,19 +397,31 @@ func mentions(line, word string) bool {
 
 func inWord(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c == '.' || c == '-' }
 
-// unheard says whether the node that broke the law was notified of a key's change.
-func (w *walk) unheard(seq int64, key string) string {
+// unheard says whether the node that broke the law was notified of a change of a node ID's record, before the next one.
+func (w *walk) unheard(seq int64, id uint32) string {
 	if w.node == "" {
 		return ""
 	}
-	for i := seq - w.r.first; i <= w.end-w.r.first; i++ {
+	key := "allocatedIDs/" + strconv.FormatUint(uint64(id), 10)
+	next, more := w.end, false
+	for i := range w.r.facts {
+		x := &w.r.facts[i]
+		if c, ok := x.fact.What.(fact.RecordChange); ok && c.ID == id && x.event > seq && x.event <= w.end {
+			next, more = x.event, true
+			break
+		}
+	}
+	for i := seq - w.r.first; i <= next-w.r.first; i++ {
 		line := w.r.events[i].line
 		if strings.HasPrefix(line, "watch store>"+w.node+" ") && mentions(line, key) {
 			return fmt.Sprintf("; %s is notified at event %d", w.node, w.r.first+i)
 		}
 		if strings.HasPrefix(line, "link store>"+w.node+" ") && (mentions(line, key) || strings.Contains(line, " list ")) {
-			return fmt.Sprintf("; %s reads it at event %d", w.node, w.r.first+i)
+			return fmt.Sprintf("; %s reads the store at event %d", w.node, w.r.first+i)
 		}
+	}
+	if more {
+		return fmt.Sprintf("; %s is not notified before the record's next change", w.node)
 	}
 	return "; " + w.node + " was not notified before the law breaks"
 }

@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios/result"
@@ -16,6 +17,15 @@ const lookMost = 60_000
 func (w *walk) compare(f *result.Failure) {
 	w.cohort(w.r.threads(max(w.r.first, w.end-lookMost), w.end))
 	w.due(f.What)
+	w.peers(f)
+}
+
+// likeLeast is how many others must have taken a step for its want to be told: fewer nodes than pods come and go.
+func likeLeast(scope string) int {
+	if strings.HasSuffix(scope, nodeScope) {
+		return 2
+	}
+	return 3
 }
 
 // cohort adds steps that a process did for other subjects of a kind but not for those of the law.
@@ -23,10 +33,12 @@ func (w *walk) cohort(threads []*thread) {
 	type life struct{ who, scope string }
 	lives := map[life][]*thread{}
 	var order []life
+	all := map[string][]*thread{}
 	for _, t := range threads {
 		if t.subject == "" || t.who == "" {
 			continue
 		}
+		all[t.who+" "+t.subject] = append(all[t.who+" "+t.subject], t)
 		l := life{fmt.Sprint(t.who, " ", t.life), t.scope}
 		if lives[l] == nil {
 			order = append(order, l)
@@ -37,7 +49,7 @@ func (w *walk) cohort(threads []*thread) {
 		others := lives[l]
 		for _, t := range others {
 			x := w.wanted[t.subject]
-			if x == nil || x.depth > 1 || len(others) < 4 {
+			if x == nil || x.depth > 1 || len(others) <= likeLeast(l.scope) {
 				continue
 			}
 			here, had := map[string]bool{}, map[string]int{}
@@ -73,21 +85,20 @@ func (w *walk) cohort(threads []*thread) {
 				}
 			}
 			for _, s := range firsts(others) {
-				if here[s] || had[s] < 3 || had[s]*10 < alike*8 || !owned(t.scope, s) {
+				if here[s] || had[s] < likeLeast(t.scope) || had[s]*10 < alike*8 || !owned(t.scope, s) || did(all[t.who+" "+t.subject], t, s) {
 					continue
 				}
 				at := t.steps[len(t.steps)-1]
 				o := like[s]
-				var did taken
+				var first taken
 				for _, k := range o.steps {
 					if k.text == s {
-						did = k
+						first = k
 						break
 					}
 				}
-				text := fmt.Sprintf("missing for %s: %s does %q for %d of %d others since its start (for %s at event %d), but "+
-					"not here", t.subject[2:], t.who,
-					w.r.tellStep(t, s), had[s], alike, o.subject[2:], did.event)
+				text := fmt.Sprintf("probably missing for %s (%d of %d others have it, %s at event %d): %s", t.subject[2:], had[s], alike,
+					o.subject[2:], first.event, w.r.tellStep(t, s))
 				score := 64 - 9*x.depth - 7*w.rank("cohort "+t.who+s) - 3*w.rank("cohort")
 				if score > 0 {
 					w.addOf(at.event, at.at, w.nodeOf(t), text, "missing", x.leads, score)
@@ -95,6 +106,14 @@ func (w *walk) cohort(threads []*thread) {
 			}
 		}
 	}
+}
+
+// did reports whether the process of a thread took a step in another thread of the same subject: before its VPP
+// started, or, for what a program writes down or asks a store, in an earlier life.
+func did(others []*thread, t *thread, step string) bool {
+	return slices.ContainsFunc(others, func(o *thread) bool {
+		return o != t && !strings.HasPrefix(step, "@ call ") && slices.ContainsFunc(o.steps, func(x taken) bool { return x.text == step })
+	})
 }
 
 // firsts are the distinct steps of threads in the order of their first occurrence.
@@ -109,6 +128,51 @@ func firsts(threads []*thread) (out []string) {
 		}
 	}
 	return out
+}
+
+// peers adds calls about addresses of the law that other nodes have made since the timeline's last action, and a node
+// that the law names has not.
+func (w *walk) peers(f *result.Failure) {
+	type deed struct {
+		call  string
+		event int64
+		by    map[string]bool
+	}
+	known, made := map[string]*deed{}, []*deed{}
+	alive := map[string]bool{}
+	for i := w.end - w.r.first; i >= 0; i-- {
+		line := w.r.events[i].line
+		if strings.HasPrefix(line, "action ") {
+			break
+		}
+		node, call, ok := strings.Cut(line, " call ")
+		if !ok || w.r.class(node) != "node" || strings.HasSuffix(call, " dump") {
+			continue
+		}
+		alive[node] = true
+		if near, about := w.mentioned(node, line); near == nil || near.depth > 0 || about[0] != 'a' {
+			continue
+		}
+		if known[call] == nil {
+			known[call] = &deed{call: call, by: map[string]bool{}}
+			made = append(made, known[call])
+		}
+		known[call].event, known[call].by[node] = w.r.first+i, true
+	}
+	for _, node := range slices.Compact(slices.Sorted(slices.Values(append(nodePattern.FindAllString(f.What, -1), f.Node)))) {
+		for _, d := range made {
+			others := len(alive)
+			if alive[node] {
+				others--
+			}
+			if w.r.class(node) != "node" || node == "" || d.by[node] || len(d.by)*10 < others*8 {
+				continue
+			}
+			at := &w.r.events[d.event-w.r.first]
+			w.addOf(d.event, at.at, node, fmt.Sprintf("probably missing on %s (%d of %d other nodes have it, the first with this event): %s",
+				node, len(d.by), others, w.told(at)), "missing", w.end, 66-6*w.rank("peers"))
+		}
+	}
 }
 
 // duePattern finds a node's due work in a law's text: objects to remove and to create.
@@ -127,7 +191,7 @@ func (w *walk) due(what string) {
 			if last == 0 && !strings.HasSuffix(line, " dump") {
 				last = w.r.first + i
 			}
-			if strings.Contains(line, object) {
+			if mentions(line, object) {
 				mentioned = w.r.first + i
 			}
 		}
@@ -135,12 +199,12 @@ func (w *walk) due(what string) {
 		if verb == "" {
 			verb = "to change"
 		}
-		text := fmt.Sprintf("missing: %s's agent knows that it has %s %s, but never makes the call", node, verb, object)
+		text := fmt.Sprintf("missing: %s's agent has %s %s when the law breaks, and has made no call for it", node, verb, object)
 		at := last
 		if mentioned > 0 {
 			at = mentioned
-			text += fmt.Sprintf("; its last call for it is this one, %q",
-				strings.TrimPrefix(w.r.events[mentioned-w.r.first].line, node+" "))
+			text = fmt.Sprintf("missing: %s's agent has %s %s when the law breaks; its last call for it is this one: %s", node, verb,
+				object, w.told(&w.r.events[mentioned-w.r.first]))
 		} else if last > 0 {
 			text += "; its last call of any kind is at this event"
 		}

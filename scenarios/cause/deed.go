@@ -45,7 +45,7 @@ func words(r *Recorder, f *fact.Fact) (text string, say bool) {
 	case fact.Answered:
 		return agent + "answers the ADD of " + pod() + " with " + x.Addr.String(), true
 	case fact.Refused:
-		return agent + "refuses the ADD of " + pod() + ": " + x.Why, true
+		return "the ADD of " + pod() + " on " + f.Node + " fails: " + x.Why, true
 	case fact.Deleted:
 		return agent + "answers the DEL of " + pod() + " with success", true
 	case fact.SandboxGone:
@@ -84,7 +84,7 @@ func words(r *Recorder, f *fact.Fact) (text string, say bool) {
 	case fact.Status:
 		return agent + "answers STATUS with " + strconv.Itoa(int(x.Code)) + while(x.Broken), true
 	case fact.Removed:
-		return f.Node + "'s agent takes away " + x.Removal.String() + " (" + x.Removal.Call + ")", true
+		return f.Node + "'s agent takes away " + x.Removal.String(), true
 	case fact.RecordChange:
 		return record(&x), true
 	}
@@ -111,10 +111,26 @@ func record(c *fact.RecordChange) string {
 	switch {
 	case c.After.Name == "":
 		return id + "is deleted" + was
+	case updated(c):
+		return id + "is updated; the ID is still " + c.After.Name + "'s"
 	case c.After.Released:
 		return id + "says that " + c.After.Name + " has given the ID back" + was
 	}
 	return id + "says that the ID is " + c.After.Name + "'s" + was
+}
+
+// updated reports whether a record says what it said of who has the ID.
+func updated(c *fact.RecordChange) bool {
+	return c.Before.Name == c.After.Name && c.Before.Released == c.After.Released
+}
+
+// initial reports whether a fact before the timeline's first action is what every run starts with.
+func initial(f *fact.Fact) bool {
+	switch f.What.(type) {
+	case fact.AgentUp, fact.Disturbed:
+		return true
+	}
+	return false
 }
 
 func blocks(list []ipam.Block) string {

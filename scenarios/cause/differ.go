@@ -24,7 +24,7 @@ func (w *walk) leave(there []deed) {
 	case i == len(here) && i > 0 && whole:
 		d := &here[i-1]
 		w.addOf(d.event, d.at, w.nodeNamed(d.actor), w.r.tellDeed(d)+": up to here this run equals "+w.r.beside+
-			". The fault is in a change of this event that no event shows",
+			". Probably the fault is in this event, in what no line of the run shows",
 			"unusual", w.end, 120)
 	case i == len(there) && i > 0 && i < len(here) && i < deedsMost:
 		d := &here[i]
@@ -50,7 +50,7 @@ func (w *walk) leave(there []deed) {
 		}
 	}
 	for _, who := range slices.Compact([]string{b.actor, a.actor}) {
-		w.before(here[:i], who, a.event)
+		w.lastStep(here[:i], who, a.event)
 		w.parts(here[i:], there[i:], who, a.event)
 	}
 	w.gone(here[i:], there[i:], a.event)
@@ -119,13 +119,17 @@ func (w *walk) parts(here, there []deed, who string, first int64) {
 	case i == len(a) && i == len(b):
 	case i == len(a):
 		d := b[i]
-		if end := w.r.events[w.end-w.r.first].at; d.at > end {
+		since := d.at
+		if i > 0 {
+			since = max(since, a[i-1].at)
+		}
+		if end := w.r.events[w.end-w.r.first].at; since > end {
 			return
 		}
-		at, when := w.place(d.at, first)
+		at, when := w.place(since, first)
 		w.addOf(at, when, w.nodeNamed(who), fmt.Sprintf(
-			"missing: from %s on %s does nothing in this run; in the passing run now %s",
-			scenarios.FormatDuration(d.at.Round(time.Microsecond)), who, w.tellThere(d)), "missing", w.end, 112)
+			"missing: after this event %s takes no step in this run, apart from reads; its next one in the other run is (at %s) %s",
+			who, scenarios.FormatDuration(d.at.Round(time.Microsecond)), w.tellThere(d)), "missing", w.end, 112)
 	case a[i].event != first || i < len(b) && a[i].text != b[i].text:
 		text := "next difference of " + who + ": in this run " + w.r.tellWhole(a[i])
 		if i < len(b) && b[i].text != a[i].text {
@@ -161,8 +165,12 @@ var macPattern = regexp.MustCompile(`\b[0-9a-f]{2}(?::[0-9a-f]{2}){5}\b`)
 // birthsMost is how many values of one text are followed to their first event.
 const birthsMost = 3
 
-// births adds the origin of values in a text: the first event, before a given one, that shows them.
+// births adds the origin of values in a text: the first event, before a given one, whose line, facts or decisions show
+// them. A run whose first events are no longer kept does not tell that.
 func (w *walk) births(text string, before int64, score int) {
+	if w.r.first > 1 {
+		return
+	}
 	values := append(macPattern.FindAllString(text, -1), addressPattern.FindAllString(text, -1)...)
 	seen := map[string]bool{}
 	for _, v := range values {
@@ -170,15 +178,47 @@ func (w *walk) births(text string, before int64, score int) {
 			continue
 		}
 		seen[v] = true
-		for i := range w.r.events[:max(before-w.r.first, 0)] {
-			e := &w.r.events[i]
-			if mentions(e.line, v) {
-				w.addOf(w.r.first+int64(i), e.at, NodeOf(e.line), v+" is first seen here: "+w.told(e), "event", before,
-					score-4*len(seen))
-				break
-			}
+		at, what := w.birth(v, before)
+		if at > 0 {
+			e := &w.r.events[at-w.r.first]
+			w.addOf(at, e.at, NodeOf(e.line), v+" is first seen here: "+what, "event", before, score-4*len(seen))
 		}
 	}
+}
+
+// birth is the first event before a given one that shows a value, and what shows it there; 0 if none does.
+func (w *walk) birth(v string, before int64) (at int64, what string) {
+	at = before
+	for i := range w.r.events[:max(before-w.r.first, 0)] {
+		if e := &w.r.events[i]; mentions(e.line, v) {
+			at, what = w.r.first+int64(i), w.told(e)
+			break
+		}
+	}
+	for i := range w.r.facts {
+		x := &w.r.facts[i]
+		if x.event >= at {
+			break
+		}
+		if text, _ := words(w.r, &x.fact); mentions(text, v) {
+			at, what = x.event, text
+			break
+		}
+	}
+	for i := range w.r.decisions {
+		d := &w.r.decisions[i]
+		if d.event >= at {
+			break
+		}
+		if mentions(d.text, v) {
+			at, what = d.event, w.r.tellDecision(d)
+			break
+		}
+	}
+	if at == before {
+		return 0, ""
+	}
+	return at, what
 }
 
 // parting is the index of the first difference between two runs.
@@ -210,6 +250,8 @@ func (w *walk) decided(f *result.Failure) {
 			score, text = 68-4*w.rank("waits"), text+", and waits until the law breaks; at that moment "+w.told(e)
 		case near != nil && (kind == "says:" || kind == "writes"):
 			score = 40 - 8*near.depth - 6*w.rank(kind+" near")
+		case kind == "says:" && strings.HasPrefix(what, "no node ID yet") || d.text == "lacks: nothing":
+			continue // as in every start
 		case kind == "says:" && w.nearness(d.who) <= depthMost:
 			score = 44 - 8*w.nearness(d.who) - 5*w.rank("says")
 		case kind == "wants" || kind == "has" || kind == "gives" || kind == "lacks:":
@@ -232,8 +274,8 @@ func (w *walk) told(e *event) string {
 	return e.line
 }
 
-// before adds an actor's last step or input before an event.
-func (w *walk) before(here []deed, who string, event int64) {
+// lastStep adds an actor's last step or input before an event.
+func (w *walk) lastStep(here []deed, who string, event int64) {
 	for _, d := range slices.Backward(here) {
 		if d.actor != who || d.inner || d.event == event || strings.HasPrefix(d.text, "@ wake") {
 			continue
@@ -274,8 +316,8 @@ func (w *walk) gone(here, there []deed, first int64) {
 	}
 	slices.SortStableFunc(order, func(a, b *deed) int { return w.nearness(a.actor) - w.nearness(b.actor) })
 	for n, d := range order[:min(len(order), goneMost)] {
-		text := fmt.Sprintf("missing: %s; from here on the passing run does this %s, first at %s, and this run never",
-			w.tellThere(d), count(times[own{d.actor, d.text}], "time"), d.at)
+		text := fmt.Sprintf("missing: %s; from here on the other run takes such a step %s, first at %s, and this run not once",
+			w.tellThere(d), count(times[own{d.actor, d.text}], "time"), scenarios.FormatDuration(d.at.Round(time.Microsecond)))
 		at, when := w.place(d.at, first)
 		w.addOf(at, when, w.nodeNamed(d.actor), text, "missing", w.end, 50-8*n)
 	}
@@ -296,7 +338,7 @@ func (w *walk) come(here, there []deed) {
 		}
 		did[k] = true
 		n++
-		w.addOf(d.event, d.at, w.nodeNamed(d.actor), w.r.tellDeed(d)+", which the passing run never does", "unusual", w.end,
+		w.addOf(d.event, d.at, w.nodeNamed(d.actor), "such a step the other run never takes: "+w.r.tellDeed(d), "unusual", w.end,
 			42)
 	}
 }

@@ -49,10 +49,10 @@ func (w *walk) saved(failure *result.Failure) {
 	}
 }
 
-// recordsOf describes the records about a subject that a node's agent wrote between its last answer for it and an
-// event. late: the last record is not on disk yet, or there is none.
+// recordsOf describes the records about a pod that a node's agent wrote between its last answer for it and an event, and
+// what the disk had reported by then. late: the last record is not reported as written, or there is none.
 func (r *Recorder) recordsOf(node string, subjects []string, event int64) (text string, late bool) {
-	since, born, disk, at := r.first, r.first, 0, int64(0)
+	since, born := r.first, r.first
 	for i := range r.facts {
 		x := &r.facts[i]
 		if x.event >= event {
@@ -64,20 +64,18 @@ func (r *Recorder) recordsOf(node string, subjects []string, event int64) (text 
 		switch x.fact.What.(type) {
 		case fact.AgentUp:
 			born = x.event
-		case fact.Answered:
+		case fact.Answered, fact.Deleted:
 			if shares(r.aboutFact(&x.fact), subjects) {
 				since = x.event
 			}
 		}
 	}
-	for i := event - r.first; i >= 0 && disk == 0; i-- {
-		line, ok := strings.CutPrefix(r.events[i].line, node+" synced ")
-		if n, err := strconv.Atoi(line); ok && err == nil {
-			disk, at = n, r.first+i
-		}
+	type written struct {
+		number int
+		event  int64
+		what   []string
 	}
-	var told []string
-	last, wrote := 0, int64(0)
+	var told []written
 	for i := range r.decisions {
 		d := &r.decisions[i]
 		rest, ok := strings.CutPrefix(d.text, "writes record ")
@@ -89,23 +87,42 @@ func (r *Recorder) recordsOf(node string, subjects []string, event int64) (text 
 		if err != nil {
 			continue
 		}
-		last, wrote = n, d.event
-		told = append(told, fmt.Sprintf("%d (%s, event %d)", n, r.named(what), d.event))
+		if last := len(told) - 1; last >= 0 && told[last].number == n && told[last].event == d.event {
+			told[last].what = append(told[last].what, r.record(what)) // one write of several lines
+			continue
+		}
+		told = append(told, written{n, d.event, []string{r.record(what)}})
 	}
-	latest := strings.Join(told[max(0, len(told)-recordsMost):], ", ")
-	switch {
-	case last == 0:
-		return "before this answer " + node + "'s agent wrote no record about it to its journal since event " +
-			strconv.FormatInt(since, 10), true
-	case wrote < born:
-		return "this answer relies on records of the agent's previous process: " + latest, false
-	case last > disk:
-		return fmt.Sprintf("this answer does not wait for the journal: of records %s those up to %d are on disk", latest, disk), true
+	if len(told) == 0 {
+		return fmt.Sprintf("%s's agent has written no record about it to its journal since event %d", node, since), true
 	}
-	return fmt.Sprintf("this answer relies on records %s, on disk since event %d", latest, at), false
+	last := told[len(told)-1]
+	var latest []string
+	for _, x := range told[max(0, len(told)-recordsMost):] {
+		latest = append(latest, fmt.Sprintf("%d (%s, event %d)", x.number, strings.Join(x.what, ", "), x.event))
+	}
+	list := strings.Join(latest, ", ")
+	if last.event < born {
+		return "this answer relies on records of the agent's previous process: " + list, false
+	}
+	disk := 0
+	for seq := last.event; seq <= event; seq++ {
+		number, ok := strings.CutPrefix(r.events[seq-r.first].line, node+" synced ")
+		if n, err := strconv.Atoi(number); ok && err == nil {
+			if disk = n; n >= last.number {
+				return fmt.Sprintf("this answer relies on records %s, reported to be on disk at event %d", list, seq), false
+			}
+		}
+	}
+	text = "this answer does not wait for the journal: records " + list + ", of which the disk has not reported record " +
+		strconv.Itoa(last.number)
+	if disk > 0 {
+		text += ", only those up to " + strconv.Itoa(disk)
+	}
+	return text, true
 }
 
-// shares reports whether two results of about share a pod or an address.
+// shares reports whether two results of about share a pod.
 func shares(a, b []string) bool {
-	return slices.ContainsFunc(a, func(t string) bool { return (t[0] == 'a' || t[0] == 'p') && slices.Contains(b, t) })
+	return slices.ContainsFunc(a, func(t string) bool { return t[0] == 'p' && slices.Contains(b, t) })
 }

@@ -146,11 +146,14 @@ var (
 
 // named replaces containers by pod names, and leaves long values out.
 func (r *Recorder) named(text string) string {
+	if head, record, ok := strings.Cut(text, " to its journal: "); ok && strings.HasPrefix(head, "writes record ") {
+		return head + " to its journal: " + r.record(record)
+	}
 	text = valuePattern.ReplaceAllStringFunc(text, func(v string) string {
-		if len(v) > 40 && !r.whole {
-			return "…"
+		if value, ok := readable(v, r.whole); ok {
+			return value
 		}
-		return v
+		return "…"
 	})
 	text = containerPattern.ReplaceAllStringFunc(text, func(id string) string {
 		if pod := r.pods[head(strings.ReplaceAll(id, "-", ""))]; pod != "" {
@@ -166,6 +169,15 @@ func (r *Recorder) named(text string) string {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
 	return text
+}
+
+// record is a record of a journal in words.
+func (r *Recorder) record(line string) string {
+	holder := "a pod"
+	if id := containerPattern.FindString(line); id != "" {
+		holder = r.pod(strings.ReplaceAll(id, "-", ""))
+	}
+	return journalRecord(line, holder)
 }
 
 // about lists the subjects of a text, by kind and name: "a:10.1.2.3", "b:10.1.2.0/24", "p:default/web-0", "n:node-2",
@@ -216,7 +228,7 @@ func (r *Recorder) about(node, text string) []string {
 // NodeOf is the node of a line, or empty.
 func NodeOf(line string) string {
 	word, rest, _ := strings.Cut(line, " ")
-	if strings.HasPrefix(word, "node-") {
+	if word = strings.TrimSuffix(word, ":"); strings.HasPrefix(word, "node-") {
 		return word
 	}
 	if n := nodePattern.FindString(rest); n != "" {

@@ -27,7 +27,7 @@ type Recorder struct {
 	precedent []deed
 	// beside describes that run.
 	beside string
-	// needed says which removed step makes the run pass, neededAt the first event that differs then, or 0.
+	// needed says which removed step makes the run pass; neededAt is its event, or the first that differs then, or 0.
 	needed   string
 	neededAt int64
 	// whole: long values are not shortened now.
@@ -90,11 +90,18 @@ func (r *Recorder) BesideRun(other *Recorder, words string) {
 	r.precedent, r.beside = list, words
 }
 
-// Without records the steps of the same run, passing without something; words say without what.
-func (r *Recorder) Without(other *Recorder, words string) {
+// Without records the steps of the same run, passing without one step of the timeline; words say without what, and
+// action is that step as event lines have it.
+func (r *Recorder) Without(other *Recorder, words, action string) {
 	here, there := r.start(deedsMost), other.start(deedsMost)
 	if i := parting(here, there); i < len(here) {
 		r.needed, r.neededAt = words, here[i].event
+		for k := max(here[i].event-r.first, 0); k < int64(len(r.events)); k++ {
+			if r.events[k].line == "action "+action {
+				r.neededAt = r.first + k
+				break
+			}
+		}
 	}
 }
 
@@ -163,8 +170,18 @@ func (r *Recorder) Fact(f fact.Fact) {
 		f.What = x
 	}
 	if _, say := words(r, &f); say {
-		r.facts = append(r.facts, told{r.first + int64(len(r.events)) - 1, f})
+		r.facts = append(r.facts, told{r.present(f.At), f})
 	}
+}
+
+// present is the number of the event that happens at a time: the last one, or the next where the time has moved on. A
+// world does what its timeline asks before it writes the event of it.
+func (r *Recorder) present(at time.Duration) int64 {
+	last := r.first + int64(len(r.events)) - 1
+	if len(r.events) > 0 && at > r.events[len(r.events)-1].at {
+		return last + 1
+	}
+	return last
 }
 
 // head is the part of a container ID that event lines show.

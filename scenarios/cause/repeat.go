@@ -3,6 +3,7 @@ package cause
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -41,10 +42,7 @@ func (w *walk) repeats(f *result.Failure) {
 		if slices.Contains(simulated, x.actor) || !owned("life", x.text) {
 			continue
 		}
-		key := x.actor + " " + line
-		if strings.Contains(x.text, "#") && !strings.HasPrefix(line, "link ") {
-			key = x.actor + " " + x.text // requests have numbers of their own
-		}
+		key := x.actor + " " + unnumbered(line)
 		if by[key] == nil {
 			by[key] = &again{who: x.actor, first: seq}
 		}
@@ -67,8 +65,8 @@ func (w *walk) repeats(f *result.Failure) {
 		if w.unseen > 0 || from > 1 && w.at(a.first)-w.at(from) <= a.period(w) {
 			least = "at least "
 		}
-		text := fmt.Sprintf("%s: repeated %s%d times from here until the law breaks, every %s",
-			w.told(&w.r.events[a.first-w.r.first]), least, a.times,
+		text := fmt.Sprintf("%s: repeated %s%d times from here until the law breaks, on average every %s",
+			w.told(&event{line: unnumbered(w.r.events[a.first-w.r.first].line)}), least, a.times,
 			scenarios.FormatDuration(a.period(w).Round(100*time.Microsecond)))
 		for seq := a.last + 1; seq <= w.end; seq++ {
 			if e := &w.r.events[seq-w.r.first]; e.parent == a.last && strings.Contains(e.line, ">"+a.who+" ") {
@@ -78,6 +76,14 @@ func (w *walk) repeats(f *result.Failure) {
 		}
 		w.addOf(a.first, w.at(a.first), w.nodeNamed(a.who), text, "event", w.end, 78-8*a.blamed(f)*2-6*n)
 	}
+}
+
+// requestPattern finds what numbers requests, versions and revisions, which differ from one repeat to the next.
+var requestPattern = regexp.MustCompile(`request=[0-9]+|#[0-9]+|\b(?:after|at|rv|version=)[ ]?[0-9]+(?:\.\.[0-9]+)?`)
+
+// unnumbered is a line without such numbers.
+func unnumbered(line string) string {
+	return strings.Join(strings.Fields(requestPattern.ReplaceAllString(line, "")), " ")
 }
 
 func (w *walk) at(seq int64) time.Duration { return w.r.events[seq-w.r.first].at }

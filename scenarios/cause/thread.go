@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -73,6 +74,9 @@ func (r *Recorder) threads(first, last int64) []*thread {
 	return s.all
 }
 
+// nodeScope ends the scope of threads that hold what a kind of controllers does about one node.
+const nodeScope = " n"
+
 // sorter sorts steps into threads.
 type sorter struct {
 	r    *Recorder
@@ -93,6 +97,9 @@ func (s *sorter) take(x step, about []string, seq int64, at time.Duration) {
 		case t[0] == 'n' && t[2:] == x.actor:
 		case t[0] == 'n':
 			s.add("node", "", t, t, taken{class + " " + x.text, seq, at, x.values})
+			if class != "node" && class != "" && !slices.Contains(simulated, class) { // a controller's replicas, one after the other
+				s.add(class+nodeScope, class, t, class+" "+t, taken{x.text, seq, at, x.values})
+			}
 		case x.actor != "":
 			s.add(class+" "+t[:1], x.actor, t, fmt.Sprint(x.actor, " ", s.life[x.actor], " ", s.vpp[x.actor], " ", t),
 				taken{x.text, seq, at, x.values})

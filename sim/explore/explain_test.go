@@ -27,7 +27,7 @@ var faulty = map[string][]string{
 	"etcd-lost-ids":            {"the timeline does wipe-store", "alpha's agent acts on node ID 1"},
 	"address-reused-at-once":   {`takes 10.1.2.4 back from default/churn-1`, `gives 10.1.2.4 to default/churn-3`},
 	"id-released-on-close":     {`record 1 in the store is deleted, which was node-1's`, "record 1 in the store says that the ID is alpha's"},
-	"failed-add-leaks":         {"refuses the ADD of default/pod-1: journal", "answers the DEL of default/pod-1 with success"},
+	"failed-add-leaks":         {"the ADD of default/pod-1 on node-1 fails: journal", "answers the DEL of default/pod-1 with success"},
 	"existing-not-occupied":    {"node-1 is assigned 10.1.0.0/24", "node-4 is assigned 10.1.0.0/24"},
 	"deleted-node-loop":        {"remove-node node=node-3", "patch-node .* node-3 .*: not found"},
 	"leases-forgotten":         {"restart-agent", "gives 10.1.1.2 to default/node-1-pod-0", "gives 10.1.1.2 to default/pod-1"},

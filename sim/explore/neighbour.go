@@ -78,7 +78,7 @@ func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scen
 			return false, err
 		}
 		if passes {
-			failed.Without(told, fmt.Sprintf("without step %d of the timeline, %s, nothing breaks", i+1, s.Timeline[i]))
+			failed.Without(told, fmt.Sprintf("without step %d of the timeline, %s, nothing breaks", i+1, s.Timeline[i]), s.Timeline[i].Action.String())
 			return true, nil
 		}
 	}
