@@ -1,9 +1,11 @@
 package endpoint_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
 	"net/netip"
@@ -61,8 +63,23 @@ func newCloud(t *testing.T, cfg ec2.RegionConfig) *cloud {
 
 // client is the SDK's, which tries so often.
 func (c *cloud) client(url, key string, tries int) *api.Client {
-	return api.New(api.Options{Region: "eu-central-1", BaseEndpoint: aws.String(url), RetryMaxAttempts: tries,
+	return api.New(api.Options{HTTPClient: &http.Client{Transport: copied{}}, Region: "eu-central-1", BaseEndpoint: aws.String(url), RetryMaxAttempts: tries,
 		Credentials: credentials.NewStaticCredentialsProvider(key, secretKey, "")})
+}
+
+// copied sends copies of requests' bodies. The SDK closes a body when the answer comes, and an answer from the same machine may come while
+// net/http still looks whether the body has ended: it then closes the connection under the answer.
+type copied struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (copied) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // refused is the code of a refusal, as the SDK reads it.
