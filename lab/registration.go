@@ -2,7 +2,11 @@ package lab
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -11,7 +15,10 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
-var _ timeline.Registrations = stage{}
+var (
+	_ timeline.Registrations = stage{}
+	_ timeline.Renames       = stage{}
+)
 
 // registration is what a machine's Node object is called by.
 type registration struct {
@@ -80,6 +87,18 @@ func (st stage) Register(ctx context.Context, name string, podCIDRs []netip.Pref
 	}
 	err := st.publishNode(ctx, n)
 	st.schedule()
+	return err
+}
+
+// JoinAs implements timeline.Renames: the agent finds the journal of the node that its machine was.
+func (st stage) JoinAs(ctx context.Context, name, former string, podCIDRs []netip.Prefix) error {
+	if err := st.Join(ctx, name, podCIDRs); err != nil {
+		return err
+	}
+	err := os.Rename(filepath.Join(st.node(former).dir, journalFile), filepath.Join(st.node(name).dir, journalFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // its agent never got to writing one
+	}
 	return err
 }
 

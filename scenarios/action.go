@@ -68,6 +68,7 @@ var actionKinds = []actionKind{
 	{AddNode{Count: 1}, "Nodes join."},
 	{RemoveNode{}, "A node leaves: its object is deleted and its machine is gone."},
 	{UnregisterNode{}, "A Node object is deleted while its machine lives; later its kubelet registers it anew, with another UID."},
+	{RenameNode{}, "A machine reboots and comes back under another name, with its disk: as a Node object of its own, beside what is left of its former one."},
 	{CrashNode{}, "A machine loses power; it comes back with its disk and without VPP's state and pods."},
 	{CrashDisk{}, "A machine loses power, and perhaps the last writes that were not synced, and boots again."},
 	{RebootNode{}, "A machine reboots in order: agents stop, unsynced writes reach the disk, pods die."},

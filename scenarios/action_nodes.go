@@ -22,6 +22,15 @@ type UnregisterNode struct {
 	For  time.Duration `yaml:"for" doc:"How long until the kubelet registers it anew; until everything is healed when absent. Kubernetes collects its pods after 40s without a Node object."`
 }
 
+// RenameNode takes the power from a machine, which boots again under another name, with its disk: a renamed host, or a kubelet with another
+// --hostname-override. Its kubelet registers a Node object of that name, and knows no pod of the former one. The former object stays for
+// Leaves, which is as long as nobody deletes it.
+type RenameNode struct {
+	Node   NodeRef       `yaml:"node" required:"true" doc:"The node."`
+	As     string        `yaml:"as" required:"true" pattern:"node" doc:"The name under which it comes back; no node may have had it before."`
+	Leaves time.Duration `yaml:"leaves" doc:"How long the Node object of the former name stays; until the machine has booted when absent."`
+}
+
 // CrashNode takes the power from a machine: pods and VPP's state are gone, what was synced to the disk stays. It starts
 // again after For, or at Heal.
 type CrashNode struct {
@@ -53,6 +62,7 @@ type RollNodes struct {
 func (AddNode) Verb() string        { return "add-node" }
 func (RemoveNode) Verb() string     { return "remove-node" }
 func (UnregisterNode) Verb() string { return "unregister-node" }
+func (RenameNode) Verb() string     { return "rename-node" }
 func (CrashNode) Verb() string      { return "crash-node" }
 func (CrashDisk) Verb() string      { return "crash-disk" }
 func (RebootNode) Verb() string     { return "reboot-node" }
@@ -62,6 +72,7 @@ func (RollNodes) Verb() string      { return "roll-nodes" }
 func (a AddNode) String() string        { return actionLine(a) }
 func (a RemoveNode) String() string     { return actionLine(a) }
 func (a UnregisterNode) String() string { return actionLine(a) }
+func (a RenameNode) String() string     { return actionLine(a) }
 func (a CrashNode) String() string      { return actionLine(a) }
 func (a CrashDisk) String() string      { return actionLine(a) }
 func (a RebootNode) String() string     { return actionLine(a) }
@@ -77,6 +88,16 @@ func (a CrashNode) Lasts() time.Duration { return a.For }
 func (a AddNode) problem() (field, message string) {
 	if a.Name != "" && a.Count != 1 {
 		return "count", "cannot be combined with name"
+	}
+	return "", ""
+}
+
+func (a RenameNode) problem() (field, message string) {
+	switch a.Node {
+	case AllNodes:
+		return "node", "wants one: as is one name"
+	case NodeRef(a.As):
+		return "as", "is the name that the node has"
 	}
 	return "", ""
 }

@@ -53,6 +53,11 @@ func (r *roster) apply(a Action) {
 		if a.Finalizer == 0 && a.Node != AnyNode && a.Node != AllNodes {
 			r.remove(string(a.Node))
 		}
+	case RenameNode:
+		if a.Leaves == 0 && a.Node != AnyNode {
+			r.remove(string(a.Node))
+		}
+		r.add(a.As)
 	}
 }
 
@@ -69,7 +74,8 @@ func (s *Scenario) everyNode() []string {
 	}
 	seen = append(seen, r.present...)
 	for _, step := range s.Timeline {
-		if _, ok := step.Action.(AddNode); ok {
+		switch step.Action.(type) {
+		case AddNode, RenameNode:
 			r.apply(step.Action)
 			note()
 		}
@@ -103,6 +109,13 @@ func (s *Scenario) checkTimeline() *InputError {
 		case AddNode:
 			if slices.Contains(r.present, a.Name) {
 				return s.wrongAt(path+".name", "%q exists already", a.Name)
+			}
+		case RenameNode:
+			switch {
+			case slices.Contains(r.present, a.As), slices.Contains(r.gone, a.As):
+				return s.wrongAt(path+".as", "there is or was a node %q: a machine comes back under a name that none has had", a.As)
+			case ipam.OnEC2():
+				return s.wrongAt(path+".do", "%s: nodes are instances of EC2, whose Node objects have the names that EC2 gives them", a.Verb())
 			}
 		case DeletePods:
 			if err := s.checkApp(path+".app", a.App); err != nil {

@@ -173,6 +173,17 @@ func (st stage) Register(_ context.Context, name string, podCIDRs []netip.Prefix
 	return nil
 }
 
+// JoinAs implements timeline.Renames.
+func (st stage) JoinAs(ctx context.Context, name, former string, podCIDRs []netip.Prefix) error {
+	if err := st.Join(ctx, name, podCIDRs); err != nil {
+		return err
+	}
+	m, was := st.machines[name], st.machines[former]
+	m.disk, was.disk = was.disk, m.disk
+	m.version, m.newest = was.version, was.newest
+	return nil
+}
+
 // Remove implements timeline.Machines.
 func (st stage) Remove(_ context.Context, name string) error {
 	m := st.machines[name]
@@ -280,4 +291,5 @@ var (
 	_ timeline.World         = stage{}
 	_ timeline.Finalizers    = stage{}
 	_ timeline.Registrations = stage{}
+	_ timeline.Renames       = stage{}
 )

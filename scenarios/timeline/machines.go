@@ -101,7 +101,7 @@ func PodCIDRs(of scenarios.IPAM, number uint32) ([]netip.Prefix, error) {
 
 func (p *Player) addNode(ctx context.Context, a scenarios.AddNode) error {
 	if a.Name != "" {
-		if slices.ContainsFunc(p.world.Machines(), func(m Machine) bool { return m.Name == a.Name }) {
+		if p.there(a.Name) {
 			return fmt.Errorf("add-node: there is a node %s", a.Name)
 		}
 		return p.Join(ctx, a.Name)
@@ -173,11 +173,62 @@ func (p *Player) register(ctx context.Context, node string) error {
 	return p.world.(Registrations).Register(ctx, node, cidrs)
 }
 
+// renameNode switches a machine off, which boots as another node. Whoever takes it away meanwhile has taken it away.
+func (p *Player) renameNode(ctx context.Context, a scenarios.RenameNode) error {
+	if p.named[a.As] {
+		return fmt.Errorf("%s: there is or was a node %s", a.Verb(), a.As)
+	}
+	return p.each(a.Node, a.Verb(), living, func(node string) error {
+		p.named[a.As] = true
+		if err := p.world.PowerOff(ctx, node); err != nil {
+			return err
+		}
+		turn := p.done[a.Verb()]
+		p.renamed[node] = turn
+		p.later(bootTime, "boot "+node+" as "+a.As, func() {
+			if p.renamed[node] == turn {
+				p.fail(p.bootAs(context.WithoutCancel(ctx), node, a))
+			}
+		})
+		return nil
+	})
+}
+
+// bootAs has a machine that is off come back as another node, and the node that it was leave.
+func (p *Player) bootAs(ctx context.Context, node string, a scenarios.RenameNode) error {
+	cidrs, err := p.externalBlock()
+	if err != nil {
+		return err
+	}
+	p.disturbed(a.Verb())
+	if err := p.world.(Renames).JoinAs(ctx, a.As, node, cidrs); err != nil {
+		return err
+	}
+	turn := p.renamed[node]
+	leave := func() {
+		if p.renamed[node] == turn {
+			p.fail(p.remove(ctx, node))
+		}
+	}
+	if a.Leaves == 0 {
+		leave()
+	} else {
+		p.later(a.Leaves, "delete Node "+node, leave)
+	}
+	return p.world.PowerOn(ctx, a.As)
+}
+
+// there reports whether a node has joined and has not left.
+func (p *Player) there(node string) bool {
+	return slices.ContainsFunc(p.world.Machines(), func(m Machine) bool { return m.Name == node })
+}
+
 // remove takes a node away; whoever joins under its name later is not cordoned.
 func (p *Player) remove(ctx context.Context, node string) error {
 	delete(p.cordoned, node)
 	delete(p.unregistered, node)
 	delete(p.leaving, node)
+	delete(p.renamed, node)
 	return p.world.Remove(ctx, node)
 }
 
@@ -243,7 +294,7 @@ func (p *Player) rollNodes(ctx context.Context, a scenarios.RollNodes) error {
 	}
 	for i, node := range list {
 		roll := func() {
-			if slices.ContainsFunc(p.world.Machines(), func(m Machine) bool { return m.Name == node }) {
+			if p.there(node) {
 				p.fail(p.recreate(context.WithoutCancel(ctx), node))
 			}
 		}

@@ -48,6 +48,7 @@ const (
 	SeenRefusals
 	NodeFinalizers
 	NodeObjects
+	NodeNames
 	AgentAndVPP
 	PluginPrograms
 	CutLinks
@@ -98,6 +99,7 @@ var needs = [...]string{
 	SeenRefusals:      "why a pod waits is not seen here",
 	NodeFinalizers:    "nothing here keeps a deleted Node object behind a finalizer",
 	NodeObjects:       "no machine here goes on without its Node object",
+	NodeNames:         "no machine here comes back under another name",
 	AgentAndVPP:       "it is about VPP or our agent, and --cni runs neither",
 	PluginPrograms:    "only --cni runs CNI plugins of its own, with their state on a disk",
 	WantedAddresses:   "no runtime here passes on which address a pod asks for",

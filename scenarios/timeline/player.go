@@ -43,7 +43,9 @@ type Player struct {
 	leaving map[string]int
 	// unregistered are nodes whose machine lives without a Node object, each with the number of the action that deleted it.
 	unregistered map[string]int
-	evicted      int
+	// renamed are nodes whose machine is, or will be, another node, each with the number of the action that renamed it.
+	renamed map[string]int
+	evicted int
 	// paused counts what stands still of each node.
 	paused map[string]int
 	// services are those that there are.
@@ -66,7 +68,7 @@ type Player struct {
 
 // New returns a Player of s, for a world in which nothing has happened. The seed's choices come from c.
 func New(w World, s *scenarios.Scenario, c choice.Chooser) *Player {
-	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, paused: map[string]int{}, cordoned: map[string]bool{}, heirs: map[string]string{}, owed: map[string]int{}, swept: map[string]bool{}, setBack: map[string]time.Duration{}, done: map[string]int{}, services: map[string]bool{}, policies: map[string]bool{}, given: map[string]netip.Addr{}, unregistered: map[string]int{}, leaving: map[string]int{}}
+	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, paused: map[string]int{}, cordoned: map[string]bool{}, heirs: map[string]string{}, owed: map[string]int{}, swept: map[string]bool{}, setBack: map[string]time.Duration{}, done: map[string]int{}, services: map[string]bool{}, policies: map[string]bool{}, given: map[string]netip.Addr{}, unregistered: map[string]int{}, renamed: map[string]int{}, leaving: map[string]int{}}
 }
 
 // action is one verb: what it needs and how it is done.
@@ -96,6 +98,7 @@ var actions = []action{
 	on((*Player).addNode),
 	onWhere((*Player).removeNode, removeNodeNeed),
 	on((*Player).unregisterNode, NodeObjects, Dataplane),
+	on((*Player).renameNode, NodeNames, Dataplane),
 	on((*Player).crashNode),
 	on((*Player).crashDisk, UnsyncedWrites),
 	on((*Player).rebootNode),

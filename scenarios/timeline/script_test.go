@@ -140,6 +140,11 @@ func (w *script) Register(_ context.Context, name string, podCIDRs []netip.Prefi
 	return nil
 }
 
+func (w *script) JoinAs(ctx context.Context, name, former string, cidrs []netip.Prefix) error {
+	w.say("  with the disk of %s", former)
+	return w.Join(ctx, name, cidrs)
+}
+
 func (w *script) DeleteNode(name string) { w.say("  delete the object of %s behind a finalizer", name) }
 
 func (w *script) Remove(_ context.Context, name string) error {

@@ -77,6 +77,13 @@ type Registrations interface {
 	Register(ctx context.Context, name string, podCIDRs []netip.Prefix) error
 }
 
+// Renames is what worlds without the lack NodeNames have beside the others.
+type Renames interface {
+	// JoinAs is Join for a machine that has been known as former, is off and will never be on again under that name: what
+	// is on its disk is on the new one's.
+	JoinAs(ctx context.Context, name, former string, podCIDRs []netip.Prefix) error
+}
+
 // Program is one of those on a node.
 type Program uint8
 

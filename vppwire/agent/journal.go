@@ -215,12 +215,13 @@ func (j *journal) retry() {
 }
 
 // liveRecords estimates how many records the state needs.
-func (a *Agent) liveRecords() int { return 4 + 2*len(a.pods.byOwner) }
+func (a *Agent) liveRecords() int { return 5 + 2*len(a.pods.byOwner) }
 
 // snapshot is the shortest history that recreates the state. Sandboxes of the earlier boot come behind its name.
 func (a *Agent) snapshot() []Record {
 	leases := a.alloc.Records()
-	records := make([]Record, 0, len(leases)+len(a.pods.byOwner)+len(a.ranges.history)+3)
+	records := make([]Record, 0, len(leases)+len(a.pods.byOwner)+len(a.ranges.history)+4)
+	records = append(records, Record{Kind: RecordName, Name: a.cfg.NodeName})
 	for _, p := range a.ranges.history {
 		records = append(records, poolsRecords(p)...)
 	}

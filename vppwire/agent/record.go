@@ -35,6 +35,8 @@ type Record struct {
 	Boot string
 	// Began is set for RecordClock: the agent's own time when the boot named last before it began. UTC, nanoseconds.
 	Began time.Time
+	// Name is set for RecordName: the node whose journal this is. A machine that comes back as another node finds one that is not its own.
+	Name string
 	// Format is set for RecordFormat: what a reader of the journal has to know at least.
 	Format uint32
 }
@@ -53,6 +55,7 @@ const (
 	RecordFormat
 	RecordLease
 	RecordClock
+	RecordName
 )
 
 // JournalFormat is the newest format of journals that this version reads. Format 1 needs no RecordFormat. Format 2 has
@@ -70,7 +73,7 @@ var (
 )
 
 var recordKinds = [...]string{RecordIPAM: "ipam", RecordSandbox: "sandbox", RecordGone: "gone", RecordNode: "node",
-	RecordPools: "pools", RecordBoot: "boot", RecordFormat: "format", RecordLease: "lease", RecordClock: "clock"}
+	RecordPools: "pools", RecordBoot: "boot", RecordFormat: "format", RecordLease: "lease", RecordClock: "clock", RecordName: "name"}
 
 // String is one line without its end; ParseRecord reads it back.
 func (r Record) String() string { return string(r.AppendText(nil)) }
@@ -100,6 +103,8 @@ func (r Record) AppendText(b []byte) []byte {
 		return appendPools(b, r.Pools)
 	case RecordBoot:
 		return appendField(b, r.Boot)
+	case RecordName:
+		return appendField(b, r.Name)
 	case RecordLease:
 		return appendPrefix(b, r.NodeAddress)
 	case RecordClock:
@@ -202,6 +207,8 @@ func parseRecord(text string) (Record, error) {
 	case recordKinds[RecordBoot]:
 		r.Kind = RecordBoot
 		r.Boot = f.text()
+	case recordKinds[RecordName]:
+		r.Kind, r.Name = RecordName, f.text()
 	case recordKinds[RecordLease]:
 		r.Kind, r.NodeAddress = RecordLease, f.prefix(false)
 	case recordKinds[RecordClock]:

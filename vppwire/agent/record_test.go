@@ -36,6 +36,7 @@ func TestRecordText(t *testing.T) {
 		{Kind: RecordPools, Pools: Pools{External: true, DefaultGateway: netip.MustParseAddr("fd00::1")}},
 		{Kind: RecordBoot, Boot: "778b1aa9"},
 		{Kind: RecordBoot},
+		{Kind: RecordName, Name: "node-1"},
 		{Kind: RecordClock, Began: time.Unix(3, 5).UTC()},
 		{Kind: RecordLease, NodeAddress: netip.MustParsePrefix("192.168.16.7/24")},
 	} {

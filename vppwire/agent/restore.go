@@ -15,6 +15,11 @@ import (
 func (a *Agent) restore(e Restored) {
 	a.restored, a.boot = true, e.Boot
 	clock := a.ownTime(e)
+	named := journalOf(e.Records)
+	if named != "" && named != a.cfg.NodeName {
+		a.emit(Log{Level: levelWarn, Reason: ReasonLeftOut, Message: fmt.Sprintf("journal: it is of node %s, which this machine was: nothing of it counts for %s", named, a.cfg.NodeName)})
+		e.Records, a.journal.stale = nil, true
+	}
 	configured := a.ranges.history
 	a.ranges.history = nil
 	sandboxes := map[ipam.Owner]*attachment{}
@@ -45,7 +50,7 @@ func (a *Agent) restore(e Restored) {
 			a.lease.addr = r.NodeAddress
 		case RecordPools:
 			a.restorePools(r.Pools)
-		case RecordFormat, RecordClock: // whoever read it knew enough; ownTime has read it
+		case RecordFormat, RecordClock, RecordName: // whoever read it knew enough; ownTime and journalOf have read theirs
 		default:
 			a.leftOut("a record of kind %d is left out", r.Kind)
 		}
@@ -56,6 +61,9 @@ func (a *Agent) restore(e Restored) {
 	a.journal.since = len(e.Records)
 	a.restorePods(sandboxes)
 	fresh := a.configuredPools(configured)
+	if named != a.cfg.NodeName {
+		fresh = append(fresh, Record{Kind: RecordName, Name: a.cfg.NodeName})
+	}
 	if boot != e.Boot || len(e.Records) == 0 {
 		fresh = append(fresh, Record{Kind: RecordBoot, Boot: e.Boot})
 	}
@@ -67,6 +75,17 @@ func (a *Agent) restore(e Restored) {
 	if len(fresh) > 0 {
 		a.journal.persist(fresh, journalWaiter{})
 	}
+}
+
+// journalOf is the node whose journal these records are, empty where an older version has written them. ID, blocks and addresses of another
+// node are its own for as long as the cluster says, also where the machine is the same: pods of the former node have no kubelet any more.
+func journalOf(records []Record) (name string) {
+	for i := range records {
+		if records[i].Kind == RecordName {
+			name = records[i].Name
+		}
+	}
+	return name
 }
 
 // leftOut tells of a record that is not taken as it stands: a journal that we have written ourselves has none.
