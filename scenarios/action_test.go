@@ -1,6 +1,7 @@
 package scenarios_test
 
 import (
+	"net/netip"
 	"reflect"
 	"strings"
 	"testing"
@@ -126,6 +127,9 @@ func TestActionInTimeline(t *testing.T) {
 		switch a.(type) {
 		case scenarios.AddRange, scenarios.RemoveRange, scenarios.RestartController, scenarios.LoseLeader:
 			s.Config.IPAM.System = scenarios.NodeIPAM
+			if remove, is := a.(scenarios.RemoveRange); is {
+				s.Config.IPAM.Ranges = []netip.Prefix{remove.CIDR}
+			}
 		case scenarios.StopDHCP:
 			s.Config.IPAM.NodeInterconnectDHCP = true
 		case scenarios.ChangePolicy, scenarios.LabelPods, scenarios.LabelNamespace:

@@ -58,7 +58,7 @@ type IPAM struct {
 	PodIfIPCIDR          netip.Prefix `yaml:"podIfIPCIDR" doc:"Addresses of VPP's ends of pod interfaces, the same on each node; they borrow the gateway's when absent."`
 	ServiceCIDR          CIDRPair     `yaml:"serviceCIDR" doc:"Cluster services; 10.96.0.0/12 when absent."`
 	ContivCIDR           netip.Prefix `yaml:"contivCIDR" doc:"One prefix, at most /14, that pods, links, nodes and tunnels are cut from; excludes giving those."`
-	DefaultGateway       netip.Addr   `yaml:"defaultGateway" doc:"Next hop of the nodes' default route; node addresses step over it."`
+	DefaultGateway       netip.Addr   `yaml:"defaultGateway" doc:"Next hop of the nodes' default route; node addresses step over it. When absent there is none, but with natExternalTraffic the last address of nodeInterconnectCIDR."`
 
 	UseExternalIPAM bool          `yaml:"useExternalIPAM" doc:"Pod addresses come from an external plugin and pod ranges from each Node object."`
 	ReuseDelay      time.Duration `yaml:"reuseDelay" doc:"A released address stays unused at least this long; with cilium, a block that a node gave back."`

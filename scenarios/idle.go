@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
@@ -159,6 +160,24 @@ func (w *Wiring) mode() mode.Config {
 	c.Pod, _ = mode.PodModeOf(string(w.Pod)) // the enums say which words there are
 	c.Host, _ = mode.HostModeOf(string(w.Host))
 	return c
+}
+
+// implyGateway gives the nodes' network a router where natExternalTraffic wants an outside and the file names no gateway: its last address.
+// What else makes the setting idle is refused.
+func (s *Scenario) implyGateway() {
+	c := &s.Config
+	if !c.Wiring.NatExternal || !servedByVPP(s) || c.Wiring.Node == NodeL2 || c.HasDHCP() || s.around() != (mode.Around{NIC: true}) {
+		return
+	}
+	plan, err := c.IPAM.Plan()
+	if err != nil || !plan.NodeInterconnect.Addr().Is4() {
+		return
+	}
+	last, err := space.NthLast(plan.NodeInterconnect, 1)
+	if err != nil || slices.ContainsFunc(c.Nodes, func(n NodeSettings) bool { return n.IP.Addr() == last }) {
+		return
+	}
+	c.IPAM.DefaultGateway = last
 }
 
 // around is what nodes have beside the wiring.

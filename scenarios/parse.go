@@ -35,6 +35,7 @@ func (r Reader) Parse(file string, data []byte) (*Scenario, error) {
 		return nil, err
 	}
 	s.at = d.At
+	s.implyGateway()
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}

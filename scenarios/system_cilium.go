@@ -45,6 +45,10 @@ func (ciliumRules) Check(s *Scenario, p contiv.Plan) *InputError {
 		}
 		return nil
 	case ENI:
+		const prefixes = "config.ipam.datastore.prefixDelegation"
+		if _, said := s.at[prefixes]; said { // also what is its default: nobody who says it expects single addresses
+			return s.wrongAt(prefixes, "is of datastore: nodes of mode eni get single addresses here, as of a Cilium operator without --aws-enable-prefix-delegation")
+		}
 		return s.checkEC2(c, p)
 	}
 	return s.checkBlockBits("config.ipam.podSubnetOneNodePrefixLen", p)

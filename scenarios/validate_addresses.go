@@ -80,13 +80,18 @@ type held struct {
 	management map[string][]netip.Addr
 	own        map[string]netip.Addr
 	podCIDRs   map[string]netip.Prefix
-	// ranges are those of the controller, nil where it has the whole pod subnet.
+	// ranges are those of the controller, or the whole pod subnet; none on EC2, whose subnets are the cloud's.
 	ranges []netip.Prefix
 }
 
 func (s *Scenario) newHeld() *held {
 	h := &held{s: s, management: map[string][]netip.Addr{}, own: map[string]netip.Addr{}, podCIDRs: map[string]netip.Prefix{}, ranges: slices.Clone(s.Config.IPAM.Ranges)}
 	plan, err := s.Config.IPAM.Plan()
+	if err == nil && len(h.ranges) == 0 && !s.Config.IPAM.OnEC2() {
+		for _, p := range plan.Families() {
+			h.ranges = append(h.ranges, p.PodSubnet)
+		}
+	}
 	for i, name := range s.NodeNames() {
 		for k := range s.Topology.HostIPs {
 			h.management[name] = append(h.management[name], s.Management(uint32(i)+1, k).Addr())
@@ -328,6 +333,8 @@ func (h *held) checkController(path string, a Action) *InputError {
 		if len(a.Ranges) > 0 {
 			h.ranges = slices.Clone(a.Ranges)
 		}
+	case ChangeCIDR:
+		h.ranges = nil // a controller that starts with another pod subnet has that
 	case RemoveRange:
 		if len(h.ranges) > 0 && !slices.Contains(h.ranges, a.CIDR) {
 			err := h.s.wrongAt(path+".cidr", "the controller has no range %s", a.CIDR)

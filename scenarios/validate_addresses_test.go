@@ -14,6 +14,7 @@ func TestActionAddresses(t *testing.T) {
 		plain    = ""
 		external = "config: {ipam: {useExternalIPAM: true}}\n"
 		carved   = "config: {ipam: {system: nodeipam, podSubnetCIDR: 10.1.0.0/16, ranges: [10.1.0.0/20]}}\n"
+		whole    = "config: {ipam: {system: nodeipam}}\n"
 		served   = "config: {wiring: {services: vpp, pod: tap}}\n"
 		leased   = "config: {ipam: {nodeInterconnectDHCP: true}}\n"
 	)
@@ -48,6 +49,8 @@ func TestActionAddresses(t *testing.T) {
 		{external, `do: set-pod-cidr, node: node-2, podCIDR: "fd00::/64"`, "podCIDR: fd00::/64 is not IPv4, and the cluster has no other family"},
 		{external, "do: set-pod-cidr, node: node-2, podCIDR: 10.1.1.0/24", ""}, // node-1's: a mistake that a law tells
 		{carved, "do: remove-range, cidr: 10.1.32.0/20", `cidr: the controller has no range 10.1.32.0/20; did you mean "10.1.0.0/20"?`},
+		{whole, "do: remove-range, cidr: 10.1.7.0/24", `cidr: the controller has no range 10.1.7.0/24; did you mean "10.1.0.0/16"?`},
+		{whole, "do: remove-range, cidr: 10.1.0.0/16", ""},
 		{plain, "do: change-cidr, podSubnetCIDR: 224.0.0.0/16", "podSubnetCIDR: 224.0.0.0/16 is multicast (224.0.0.0/4)"},
 		{plain, "do: change-cidr, podSubnetCIDR: 10.20.0.0/16", "podSubnetCIDR: 10.20.0.0/16 overlaps the hosts' network 10.20.0.0/16, where node-1 is"},
 		{served, "do: change-service, name: x, app: per-node, clusterIP: 10.1.1.2", "clusterIP: 10.1.1.2 lies outside serviceCIDR 10.96.0.0/12"},

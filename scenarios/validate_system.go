@@ -137,7 +137,8 @@ func (s *Scenario) checkBlockBits(path string, p contiv.Plan) *InputError {
 		most = 128 - (32 - blockBitsMax)
 	}
 	if p.PodSubnetOneNodePrefixLen > most {
-		return s.wrongAt(path, "/%d is longer than /%d", p.PodSubnetOneNodePrefixLen, most)
+		return s.wrongAt(path, "/%d is longer than /%d: each block here has a gateway and a NAT loopback of its own in VPP, beside its first and its last address",
+			p.PodSubnetOneNodePrefixLen, most)
 	}
 	return nil
 }
@@ -186,7 +187,7 @@ func (s *Scenario) checkPools(c IPAM, pods netip.Prefix, bits int) *InputError {
 				at = path
 			}
 			return s.wrongAt(at, "/%d is longer than /%d: each block here has a gateway and a NAT loopback of its own in VPP, beside its first and "+
-				"its last address, so a pool of single addresses as Cilium's own datapath takes it has none for a pod", length, blockBitsMax)
+				"its last address, so a pool of single addresses, which Cilium's own datapath takes since 1.17, has none for a pod", length, blockBitsMax)
 		}
 		names = append(names, p.Name)
 		for k, r := range p.IPv4 {
