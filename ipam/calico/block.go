@@ -14,8 +14,12 @@ type Block struct {
 	CIDR netip.Prefix
 	// Affinity is the host that assigns from the block first, "" for none.
 	Affinity string
+	// Foreign blocks are for something else than hosts: they give none addresses, and nobody here changes them.
+	Foreign bool
 	// Hosts are those that have the addresses, by index, "" for a free one.
 	Hosts []string
+	// Uses are what for, by index; a Block without any knows of none.
+	Uses []Use
 	// Free are the indices of the free addresses, the longest free first.
 	Free []int
 }
@@ -62,14 +66,46 @@ func (b Block) Addr(i int) netip.Addr {
 	return a
 }
 
+// Use is what the address of an index is for.
+func (b Block) Use(i int) Use {
+	if i >= len(b.Uses) {
+		return Use{}
+	}
+	return b.Uses[i]
+}
+
+// WithUse is the block with another use of an address.
+func (b Block) WithUse(i int, u Use) Block {
+	if b = b.clone(); len(b.Uses) == 0 {
+		b.Uses = make([]Use, len(b.Hosts))
+	}
+	b.Uses[i] = u
+	return b
+}
+
+// Counts is how many addresses of the block are by each handle.
+func (b Block) Counts() map[string]int {
+	counts := make(map[string]int)
+	for i := range b.Hosts {
+		if h := b.Use(i).Handle; h != "" && b.Hosts[i] != "" {
+			counts[h]++
+		}
+	}
+	return counts
+}
+
 // String is one line: whose the block is, and who has which of its addresses by index.
 func (b Block) String() string {
 	text := "affinity=" + b.Affinity
 	for i := 0; i < len(b.Hosts); {
 		first := i
-		for i++; i < len(b.Hosts) && b.Hosts[i] == b.Hosts[first]; i++ {
+		for i++; i < len(b.Hosts) && b.Hosts[i] == b.Hosts[first] && b.Use(i) == b.Use(first); i++ {
 		}
-		if h := b.Hosts[first]; h != "" && i-first == 1 {
+		h := b.Hosts[first]
+		if u := b.Use(first); h != "" && u.Handle != "" {
+			h += "(" + u.Handle + ")"
+		}
+		if h != "" && i-first == 1 {
 			text += fmt.Sprintf(" %d=%s", first, h)
 		} else if h != "" {
 			text += fmt.Sprintf(" %d-%d=%s", first, i-1, h)
@@ -79,16 +115,19 @@ func (b Block) String() string {
 }
 
 func (b Block) clone() Block {
-	b.Hosts, b.Free = slices.Clone(b.Hosts), slices.Clone(b.Free)
+	b.Hosts, b.Uses, b.Free = slices.Clone(b.Hosts), slices.Clone(b.Uses), slices.Clone(b.Free)
 	return b
 }
 
-// assign gives host up to n addresses.
-func (b Block) assign(host string, n int) Block {
+// assign gives host an address for each use, as far as there are any.
+func (b Block) assign(host string, uses []Use) Block {
 	b = b.clone()
-	n = min(n, len(b.Free))
-	for _, i := range b.Free[:n] {
+	n := min(len(uses), len(b.Free))
+	for k, i := range b.Free[:n] {
 		b.Hosts[i] = host
+		if uses[k] != b.Use(i) {
+			b = b.WithUse(i, uses[k])
+		}
 	}
 	b.Free = b.Free[n:]
 	return b
@@ -100,10 +139,18 @@ func (b Block) Release(host string, addrs ...netip.Addr) (Block, int) {
 	n := 0
 	for _, a := range addrs {
 		if i, ok := space.Index(b.CIDR, a); ok && b.Hosts[i] == host {
-			b.Hosts[i] = ""
-			b.Free = append(b.Free, int(i))
+			b.free(int(i))
 			n++
 		}
 	}
 	return b, n
+}
+
+// free takes an address back, of a Block that is the caller's own.
+func (b *Block) free(i int) {
+	b.Hosts[i] = ""
+	if len(b.Uses) > 0 {
+		b.Uses[i] = Use{}
+	}
+	b.Free = append(b.Free, i)
 }

@@ -77,7 +77,7 @@ func (c *cluster) assign(rt *rapid.T, host string, n int) {
 	if c.has[host] == nil {
 		c.has[host] = map[netip.Addr]bool{}
 	}
-	b, err := c.pools.Assign(c.list, host, n)
+	b, err := c.pools.Assign(c.list, host, make([]Use, n)...)
 	if err != nil {
 		own := 0
 		for _, b := range c.list {
@@ -178,7 +178,7 @@ func TestTend(t *testing.T) {
 	} {
 		b := NewBlock(s.cidr, s.affinity)
 		if s.used != "" {
-			b = b.assign(s.used, 1)
+			b = b.assign(s.used, []Use{{}})
 		}
 		next, changed := p.Tend(b, s.empty, s.others, lives)
 		if next.Affinity != s.want || changed != s.changes || len(next.Of("gone")) > 0 {

@@ -25,13 +25,13 @@ func TestConfigured(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if _, err := p.Assign(nil, "a", 1); (err == nil) != c.first {
+		if _, err := p.Assign(nil, "a", calico.Use{}); (err == nil) != c.first {
 			t.Errorf("%s: a claims a block: %v", c.name, err)
 		}
-		if _, err := p.Assign([]calico.Block{calico.NewBlock(pool, "a")}, "b", 1); (err == nil) != c.second {
+		if _, err := p.Assign([]calico.Block{calico.NewBlock(pool, "a")}, "b", calico.Use{}); (err == nil) != c.second {
 			t.Errorf("%s: b borrows of a's block: %v", c.name, err)
 		}
-		if _, err := p.Assign([]calico.Block{calico.NewBlock(pool, "a")}, "a", 1); err != nil {
+		if _, err := p.Assign([]calico.Block{calico.NewBlock(pool, "a")}, "a", calico.Use{}); err != nil {
 			t.Errorf("%s: a uses the block that it has: %v", c.name, err)
 		}
 	}
@@ -51,7 +51,7 @@ func TestBlockSizes(t *testing.T) {
 	p := calico.Pools{Ranges: []netip.Prefix{small, large}, BlockBits: 26, Lengths: map[netip.Prefix]int{small: 31}, MaxBlocks: 20}
 	var blocks []calico.Block
 	for _, want := range []int{31, 31, 26} {
-		b, err := p.Assign(blocks, "a", 64)
+		b, err := p.Assign(blocks, "a", make([]calico.Use, 64)...)
 		if err != nil || b.CIDR.Bits() != want {
 			t.Fatalf("%s, %v, want a /%d", b.CIDR, err, want)
 		}

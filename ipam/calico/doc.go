@@ -6,7 +6,7 @@
 // to perform, which writes a block only if nobody was faster. It never wires anything.
 //
 // Start at Host, which is Calico's IPAM on one node, and at Tender, which is the cluster's controllers. What they write
-// is said by Pools.Assign, Block.Release and Pools.Tend. Node is the allocator of one host's agent, whose blocks are
+// is said by Pools.Assign, Block.Release and Pools.Tend, in which order of requests by Order. Node is the allocator of one host's agent, whose blocks are
 // the single addresses that the host was assigned.
 //
 // An event answers in order: WriteBlock is one at a time and answered once, with Unknown when the driver gives up,
@@ -18,8 +18,9 @@
 // from projectcalico/calico on purpose:
 //   - A host's search for a block starts at a place that its name decides, and goes up. (Upstream draws from a generator with the name
 //     as its seed; both keep hosts out of each other's way and need no luck.)
-//   - Affinity stands in the block alone. (Upstream has objects of its own for it, in two states, because a block and a claim for it
-//     are written one after the other.)
+//   - What a machine asks for is a block's write alone, and affinity stands in the block. The objects that upstream has beside it,
+//     BlockAffinity in its states and IPAMHandle, follow from the difference that a write makes: Order is their order, for drivers
+//     whose store has them.
 //
 // To add a way of choosing a block, give Pools.Assign another line; to add a request, an effect and a case in the Step
 // that it answers.

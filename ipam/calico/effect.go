@@ -23,6 +23,10 @@ type (
 		// Block is the block as it should be. The write must not be applied unless the store has this UID and Version of it;
 		// for Create, unless there is none.
 		Block Stored
+		// By is the host that writes for itself, "" for the cluster's controllers.
+		By string
+		// Was is the block before, the zero Block for Create: affinities and handles go by the difference.
+		Was Block
 		// Unless are incarnations of nodes: the write must not be applied while one of them has its Node object.
 		Unless []string
 	}
@@ -76,7 +80,7 @@ func (p Purpose) String() string { return purposes[p] }
 func write(why Purpose, old *Stored, next Block) WriteBlock {
 	w := WriteBlock{Op: Create, For: why, Block: Stored{Block: next}}
 	if old != nil {
-		w.Op, w.Block.UID, w.Block.Version = Update, old.UID, old.Version
+		w.Op, w.Block.UID, w.Block.Version, w.Was = Update, old.UID, old.Version, old.Block
 		if next.Affinity == "" && next.Empty() {
 			w.Op = Delete
 		}

@@ -35,7 +35,12 @@ type (
 	PodComing struct {
 		ID    uint64
 		Owner ipam.Owner
+		// Namespace and Pod are its names, where they are known.
+		Namespace, Pod string
 	}
+	// PodLeft: a pod's plugin has been told that its sandbox goes. Of one that the agent does not know, as it was Calico's, the host gives
+	// back what was by its handle.
+	PodLeft struct{ Owner ipam.Owner }
 	// PodRefused: the agent had no address for a pod, for which its kubelet will ask again.
 	PodRefused struct{ Owner ipam.Owner }
 )
@@ -60,5 +65,6 @@ func (PoolsChanged) event() {}
 func (AgentSeen) event()    {}
 func (PodComing) event()    {}
 func (PodRefused) event()   {}
+func (PodLeft) event()      {}
 func (Wrote) event()        {}
 func (Woke) event()         {}

@@ -57,6 +57,9 @@ type Host struct {
 	// coming are pods whose plugins have asked, in their order; refused those that found no address, and when.
 	coming  []*coming
 	refused map[ipam.Owner]time.Time
+	// uses are what is known of pods that come or have an address, left the handles of those that the agent did not know.
+	uses map[ipam.Owner]Use
+	left map[string]bool
 	// known is how many leases and blocks there were when it decided last; lacking is what it lacked then.
 	known, lacking int
 	writer
@@ -77,6 +80,7 @@ func NewHost(pools Pools, alloc Node) *Host {
 	return &Host{
 		alloc: alloc, pools: pools, view: newView(),
 		since: make(map[netip.Prefix]time.Time), spent: make(map[netip.Prefix]bool), refused: make(map[ipam.Owner]time.Time),
+		uses: make(map[ipam.Owner]Use), left: make(map[string]bool),
 	}
 }
 
@@ -117,6 +121,11 @@ func (h *Host) Step(now time.Time, ev Event) []Effect {
 		h.prepare(ev)
 	case PodRefused:
 		h.refused[ev.Owner] = now
+	case PodLeft:
+		if handle := HandleOf(ev.Owner); !h.holds(ev.Owner) && h.strange(handle) != nil {
+			h.left[handle] = true
+			h.soon(now)
+		}
 	case Wrote:
 		h.wrote(ev)
 	case Woke:
@@ -131,7 +140,9 @@ func (h *Host) Step(now time.Time, ev Event) []Effect {
 }
 
 func (h *Host) write(why Purpose, old *Stored, next Block) {
-	h.do(h.begin(write(why, old, next)))
+	w := write(why, old, next)
+	w.By = h.self
+	h.do(h.begin(w))
 }
 
 func (h *Host) do(e Effect) { h.effects = append(h.effects, e) }
@@ -146,6 +157,7 @@ func (h *Host) blocksChanged(own bool) {
 
 // prepare sees to an address for a pod.
 func (h *Host) prepare(ev PodComing) {
+	h.uses[ev.Owner] = Use{HandleOf(ev.Owner), ev.Namespace, ev.Pod}
 	if h.holds(ev.Owner) {
 		h.do(LetGo{ID: ev.ID})
 		return
@@ -187,6 +199,7 @@ func (h *Host) decide() {
 	}
 	h.look()
 	h.forget()
+	h.keep()
 	h.lacking = h.balance()
 	if want := h.Want(); !slices.Equal(want, h.told) || h.begun && !h.spoke {
 		h.told, h.spoke = want, h.begun
@@ -201,6 +214,9 @@ func (h *Host) decide() {
 		if none = !h.assign(h.lacking); none {
 			h.keepOne()
 		}
+	}
+	if h.writing == nil {
+		h.name()
 	}
 	h.answer(none)
 }
@@ -264,7 +280,7 @@ func (h *Host) Pending() string {
 func (h *Host) Owes(now time.Time) bool {
 	for o, at := range h.refused { // in any order: whether there is one
 		if !h.holds(o) && now.Sub(at) <= refusedTime {
-			_, err := h.pools.Assign(h.view.all(), h.self, 1)
+			_, err := h.pools.Assign(h.view.all(), h.self, Use{})
 			return err == nil
 		}
 	}

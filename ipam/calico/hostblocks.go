@@ -91,6 +91,16 @@ func (h *Host) balance() (lacking int) {
 // giveBack writes the first block of which the agent has dropped something for good: it is journaled, and the other
 // nodes know.
 func (h *Host) giveBack() bool {
+	if s := h.strange(""); s != nil {
+		next := s.clone()
+		for i := range s.Hosts {
+			if h.stranger(*s, i) {
+				next.free(i)
+			}
+		}
+		h.write(Release, s, next)
+		return true
+	}
 	if len(h.leaving) == 0 || !h.agent.Idle {
 		return false
 	}
@@ -115,7 +125,13 @@ func (h *Host) assign(n int) bool {
 	if h.self == "" {
 		return true // its Node object comes
 	}
-	b, err := h.pools.Assign(h.view.all(), h.self, n)
+	uses := make([]Use, 0, n)
+	for _, c := range h.coming {
+		if _, kept := h.alloc.kept[c.owner]; !kept && len(uses) < n {
+			uses = append(uses, h.uses[c.owner])
+		}
+	}
+	b, err := h.pools.Assign(h.view.all(), h.self, append(uses, make([]Use, n-len(uses))...)...)
 	if err != nil {
 		h.do(Note{Text: err.Error()})
 		return false

@@ -3,6 +3,7 @@ package calico
 import (
 	"errors"
 	"net/netip"
+	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/space"
@@ -13,13 +14,27 @@ var Gateway = netip.MustParseAddr("169.254.1.1")
 
 // Node is the allocator of one host's agent: its blocks are the single addresses that the host was assigned, in that
 // order. It is not safe for concurrent use.
-type Node struct{ *ipam.BlockLedger }
+type Node struct {
+	*ipam.BlockLedger
+	// kept are the addresses that wait for owners to come, which Host sets.
+	kept map[ipam.Owner]netip.Addr
+}
 
 var _ ipam.NodeAllocator = Node{}
 
 // NewNode returns an allocator without addresses.
 func NewNode() Node {
-	return Node{ipam.NewBlockLedger(ipam.BlockLedgerConfig{System: system{}})}
+	return Node{ipam.NewBlockLedger(ipam.BlockLedgerConfig{System: system{}}), make(map[ipam.Owner]netip.Addr)}
+}
+
+// Allocate implements ipam.Allocator: an owner gets the address that waits for it, where that can be had.
+func (n Node) Allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Lease, []ipam.Record, error) {
+	if a, kept := n.kept[o]; kept && w == (ipam.Want{}) {
+		if l, records, err := n.BlockLedger.Allocate(now, o, ipam.Want{Addr: a}); err == nil {
+			return l, records, nil
+		}
+	}
+	return n.BlockLedger.Allocate(now, o, w)
 }
 
 // system is what Calico decides about an agent's blocks.

@@ -45,30 +45,30 @@ func (p Pools) bits(r netip.Prefix) int {
 	return p.BlockBits
 }
 
-// Assign says what a host changes to get up to n addresses: one block, new or not, as it should be then. Hosts use the
+// Assign says what a host changes to get an address for each use, or some of them: one block, new or not, as it should be then. Hosts use the
 // blocks with an affinity to them, then claim new ones up to MaxBlocks, and borrow last. Blocks are in ascending order.
-// Where one block has less than n, the host asks again. The error wraps ErrNoAddress.
-func (p Pools) Assign(blocks []Block, host string, n int) (Block, error) {
+// Where one block has less, the host asks again. The error wraps ErrNoAddress.
+func (p Pools) Assign(blocks []Block, host string, uses ...Use) (Block, error) {
 	mine := 0
 	for _, b := range blocks {
-		if b.Affinity != host {
+		if !owns(b.Affinity, host) {
 			continue
 		}
 		if mine++; len(b.Free) > 0 && p.gives(b.CIDR) {
-			return b.assign(host, n), nil
+			return b.assign(host, uses), nil
 		}
 	}
 	if mine < p.MaxBlocks && !p.Fixed {
 		if cidr, ok := p.unclaimed(blocks, host); ok {
-			return NewBlock(cidr, host).assign(host, n), nil
+			return NewBlock(cidr, host).assign(host, uses), nil
 		}
 	}
 	if !p.Strict && len(blocks) > 0 {
 		at := start(host, uint64(len(blocks)))
 		for i := range blocks {
 			b := blocks[(at+uint64(i))%uint64(len(blocks))]
-			if len(b.Free) > 0 && p.gives(b.CIDR) {
-				return b.assign(host, n), nil
+			if len(b.Free) > 0 && !b.Foreign && p.gives(b.CIDR) {
+				return b.assign(host, uses), nil
 			}
 		}
 	}
@@ -130,10 +130,12 @@ func start(host string, n uint64) uint64 {
 // false where nothing changes.
 func (p Pools) Tend(b Block, empty bool, others int, lives func(host string) bool) (Block, bool) {
 	next := b.clone()
+	if b.Foreign {
+		return next, false
+	}
 	for i, h := range b.Hosts {
-		if h != "" && !lives(h) {
-			next.Hosts[i] = ""
-			next.Free = append(next.Free, i)
+		if NodeOf(h) != "" && !lives(h) { // of one that names no node nobody knows whether it is in use
+			next.free(i)
 		}
 	}
 	gone := b.Affinity != "" && !lives(b.Affinity)

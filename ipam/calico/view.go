@@ -140,3 +140,18 @@ func (v *view) at(cidr netip.Prefix) *Stored {
 	s := v.blocks[i]
 	return &s
 }
+
+// holding is the block that an address is of, nil where none is known.
+func (v *view) holding(a netip.Addr) *Stored {
+	i, found := slices.BinarySearchFunc(v.blocks, a, func(s Stored, a netip.Addr) int {
+		if s.CIDR.Contains(a) {
+			return 0
+		}
+		return s.CIDR.Addr().Compare(a)
+	})
+	if !found {
+		return nil
+	}
+	s := v.blocks[i]
+	return &s
+}

@@ -85,18 +85,20 @@ func AgentNeeds(use AgentUse) []Need {
 			Need{Group: CiliumGroup, Resource: CiliumNodeResource + "/status", Verbs: []string{"update"}})
 	}
 	if use.CalicoBlocks {
-		needs = append(needs, calicoNeeds("create")...)
+		needs = append(needs, calicoNeeds()...)
 	}
 	return needs
 }
 
-// calicoNeeds are those of who reads Calico's settings and writes its blocks, affinities and handles, with more verbs than all need.
-func calicoNeeds(more ...string) []Need {
-	verbs := append([]string{"get", "list", "watch", "update", "delete"}, more...)
+// calicoNeeds are those of who reads Calico's settings and writes its blocks, affinities and handles.
+func calicoNeeds() []Need {
+	verbs, beside := []string{"get", "list", "watch", "create", "update", "delete"}, []string{"get", "create", "update", "delete", "list"}
 	return []Need{
 		{Group: CalicoGroup, Version: CalicoVersion, Resource: IPPoolResource, Mend: mendCalico, Verbs: []string{"list", "watch"}},
 		{Group: CalicoGroup, Version: CalicoVersion, Resource: CalicoConfigResource, Mend: mendCalico, Verbs: []string{"list", "watch"}},
 		{Group: CalicoGroup, Version: CalicoVersion, Resource: IPAMBlockResource, Kind: IPAMBlockKind, Fields: blockFields, Mend: mendCalico, Verbs: verbs},
+		{Group: CalicoGroup, Version: CalicoVersion, Resource: BlockAffinityResource, Kind: BlockAffinityKind, Fields: affinityFields, Mend: mendCalico, Verbs: beside},
+		{Group: CalicoGroup, Version: CalicoVersion, Resource: IPAMHandleResource, Kind: IPAMHandleKind, Fields: handleFields, Mend: mendCalico, Verbs: beside},
 	}
 }
 

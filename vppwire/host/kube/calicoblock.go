@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,19 +41,20 @@ const (
 // A host is an incarnation of a node, "name/UID", as calico.Block has it. Calico itself writes names alone: the UID stands beside them, in
 // the attributes of an address and in this annotation of a block.
 const (
-	affinityUID  = "vppdrill.github.io/affinity-node-uid"
-	attrNode     = "node"
-	attrNodeUID  = "node-uid"
-	affinityHost = "host:"
+	affinityUID = "vppdrill.github.io/affinity-node-uid"
+	attrNode    = "node"
+	attrNodeUID = "node-uid"
+	// Of pods alone.
+	attrNamespace = "namespace"
+	attrPod       = "pod"
+	attrTimestamp = "timestamp"
+	affinityHost  = "host:"
 )
 
 func hostOf(name, uid string) string { return name + "/" + uid }
 
 // HostNode is the name of a host's node.
-func HostNode(host string) string {
-	name, _, _ := strings.Cut(host, "/")
-	return name
-}
+func HostNode(host string) string { return calico.NodeOf(host) }
 
 func hostUID(host string) string {
 	_, uid, _ := strings.Cut(host, "/")
@@ -70,12 +72,16 @@ type blockSpec struct {
 	Sequences      map[string]int64 `json:"sequenceNumberForAllocation,omitempty"`
 	StrictAffinity bool             `json:"strictAffinity"`
 	Deleted        bool             `json:"deleted"`
+	ClaimTime      *string          `json:"affinityClaimTime,omitempty"`
 }
 
 // blockAttribute is what a block says of some of its addresses.
 type blockAttribute struct {
 	Handle    string            `json:"handle_id,omitempty"`
 	Secondary map[string]string `json:"secondary,omitempty"`
+	// Alternate and ReleasedAt are kept as they are.
+	Alternate  map[string]string `json:"alternateOwnerAttrs,omitempty"`
+	ReleasedAt *string           `json:"releasedAt,omitempty"`
 }
 
 // ReadBlock reads an IPAMBlock as JSON has it. An address or a block of a node without a UID is its incarnation's without one: of no node of
@@ -104,6 +110,8 @@ func readBlock(u *unstructured.Unstructured) (calico.Stored, error) {
 	s.Block = calico.Block{CIDR: cidr, Hosts: make([]string, len(spec.Allocations))}
 	if name, ok := strings.CutPrefix(spec.Affinity, affinityHost); ok {
 		s.Affinity = hostOf(name, u.GetAnnotations()[affinityUID])
+	} else {
+		s.Foreign = spec.Affinity != ""
 	}
 	for i, at := range spec.Allocations {
 		if at == nil {
@@ -114,6 +122,7 @@ func readBlock(u *unstructured.Unstructured) (calico.Stored, error) {
 		}
 		a := spec.Attributes[*at].Secondary
 		s.Hosts[i] = hostOf(a[attrNode], a[attrNodeUID])
+		s.Block = s.WithUse(i, calico.Use{Handle: spec.Attributes[*at].Handle, Namespace: a[attrNamespace], Pod: a[attrPod]})
 	}
 	// what is free is by the allocations; in which order, by the list
 	for _, i := range spec.Unallocated {
@@ -139,13 +148,20 @@ func blockName(cidr netip.Prefix) string {
 }
 
 // attributesOf are those of an address of a host.
-func attributesOf(host string) blockAttribute {
-	return blockAttribute{Secondary: map[string]string{attrNode: HostNode(host), attrNodeUID: hostUID(host)}}
+func attributesOf(host string, u calico.Use, at time.Time) blockAttribute {
+	a := blockAttribute{Handle: u.Handle, Secondary: map[string]string{attrNode: HostNode(host), attrNodeUID: hostUID(host)}}
+	if u.Handle != "" {
+		a.Secondary[attrTimestamp] = at.UTC().String()
+	}
+	if u.Pod != "" {
+		a.Secondary[attrNamespace], a.Secondary[attrPod] = u.Namespace, u.Pod
+	}
+	return a
 }
 
 // blockObject is a block as an IPAMBlock, in the place of an old one, nil for none: what Calico itself has noted about addresses stays with
 // them for as long as they are the same node's.
-func blockObject(s calico.Stored, old *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func blockObject(s calico.Stored, at time.Time, old *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": CalicoGroup + "/" + CalicoVersion, "kind": IPAMBlockKind}}
 	u.SetName(blockName(s.CIDR))
 	var was blockSpec
@@ -161,17 +177,27 @@ func blockObject(s calico.Stored, old *unstructured.Unstructured) (*unstructured
 		u = old.DeepCopy()
 	}
 	spec := blockSpec{CIDR: s.CIDR.String(), Allocations: make([]*int, len(s.Hosts)), Unallocated: slices.Clone(s.Free), Attributes: []blockAttribute{},
-		Sequence: was.Sequence + 1, StrictAffinity: was.StrictAffinity}
+		Sequence: was.Sequence + 1, StrictAffinity: was.StrictAffinity, ClaimTime: was.ClaimTime}
+	if before.Affinity != s.Affinity {
+		spec.ClaimTime = nil
+		if claimed := at.UTC().Format(time.RFC3339); s.Affinity != "" {
+			spec.ClaimTime = &claimed
+		}
+	}
 	if spec.Unallocated == nil {
 		spec.Unallocated = []int{}
 	}
-	kept, at := map[int]int{}, map[string]int{}
+	type use struct {
+		host string
+		calico.Use
+	}
+	kept, made := map[int]int{}, map[use]int{}
 	for i, h := range s.Hosts {
 		if h == "" {
 			continue
 		}
-		same := before.Hosts[i] == h
-		n, known := at[h]
+		same := before.Hosts[i] == h && before.Use(i) == s.Use(i)
+		n, known := made[use{h, s.Use(i)}]
 		if same {
 			n, known = kept[*was.Allocations[i]]
 		}
@@ -181,12 +207,16 @@ func blockObject(s calico.Stored, old *unstructured.Unstructured) (*unstructured
 				kept[*was.Allocations[i]] = n
 				spec.Attributes = append(spec.Attributes, was.Attributes[*was.Allocations[i]])
 			} else {
-				at[h] = n
-				spec.Attributes = append(spec.Attributes, attributesOf(h))
+				made[use{h, s.Use(i)}] = n
+				spec.Attributes = append(spec.Attributes, attributesOf(h, s.Use(i), at))
 			}
 		}
 		spec.Allocations[i] = &n
-		if sequence, noted := was.Sequences[strconv.Itoa(i)]; same && noted {
+		sequence, noted := was.Sequences[strconv.Itoa(i)]
+		if !same {
+			sequence, noted = was.Sequence, true // Calico notes what the block had when it gave the address
+		}
+		if noted {
 			if spec.Sequences == nil {
 				spec.Sequences = map[string]int64{}
 			}
@@ -240,14 +270,17 @@ func (b calicoBlocks) follow(ctx context.Context, tell func(calico.Event), refus
 		listed: func(list []*unstructured.Unstructured) {
 			var blocks []calico.Stored
 			for _, u := range list {
-				if s, ok := read(u); ok {
+				if s, ok := read(u); ok && !deleted(u) {
 					blocks = append(blocks, s)
 				}
 			}
 			tell(calico.BlocksListed{Blocks: blocks})
 		},
 		put: func(u *unstructured.Unstructured, _ bool) {
-			if s, ok := read(u); ok {
+			switch s, ok := read(u); {
+			case ok && deleted(u):
+				tell(calico.BlockGone{Block: s})
+			case ok:
 				tell(calico.BlockSeen{Block: s})
 			}
 		},
@@ -259,8 +292,25 @@ func (b calicoBlocks) follow(ctx context.Context, tell func(calico.Event), refus
 	})
 }
 
-// write does what a machine asks for, unless another writer was faster.
+// write does what a machine asks for, in Calico's order, unless another writer was faster.
 func (b calicoBlocks) write(ctx context.Context, e calico.WriteBlock) calico.Wrote {
+	o := calico.NewOrder(e)
+	for r, more := o.Next(); more; r, more = o.Next() {
+		switch r := r.(type) {
+		case calico.PutAffinity:
+			o.Answer(calico.Wrote{Outcome: outcome(putAffinity(ctx, b.beside(BlockAffinityResource), r))})
+		case calico.PutHandle:
+			o.Answer(calico.Wrote{Outcome: outcome(putHandle(ctx, b.beside(IPAMHandleResource), r))})
+		case calico.WriteBlock:
+			o.Answer(b.writeBlock(ctx, r))
+		default:
+			panic(fmt.Sprintf("kube: unknown request %T", r))
+		}
+	}
+	return o.Wrote()
+}
+
+func (b calicoBlocks) writeBlock(ctx context.Context, e calico.WriteBlock) calico.Wrote {
 	now, err := b.apply(ctx, e)
 	w := calico.Wrote{Outcome: outcome(err)}
 	if err == nil && now != nil {
@@ -295,11 +345,14 @@ func (b calicoBlocks) apply(ctx context.Context, e calico.WriteBlock) (*unstruct
 			return nil, apierrors.NewConflict(schema.GroupResource{Group: CalicoGroup, Resource: IPAMBlockResource}, name, errors.New("another writer was faster"))
 		}
 	}
-	u, err := blockObject(e.Block, old)
+	u, err := blockObject(e.Block, time.Now(), old)
 	if err != nil {
 		return nil, err
 	}
 	if e.Op == calico.Create {
+		if _, err := current(ctx, b.objects, name); err != nil { // one that is there has the request refused
+			return nil, err
+		}
 		return b.objects.write(ctx, http.MethodPost, "", u)
 	}
 	return b.objects.write(ctx, http.MethodPut, name, u)

@@ -22,7 +22,7 @@ const upstreamBlock = `{"apiVersion": "crd.projectcalico.org/v1", "kind": "IPAMB
 func TestBlockOfCalico(t *testing.T) {
 	s, err := kube.ReadBlock(decode([]byte(upstreamBlock)))
 	must(t, err)
-	if got, want := fmt.Sprint(s.Block, s.Free, s.UID, s.Version), "affinity=a/ 0-1=a/ 3=a/ 5=b/ [4 2 7 6]u7"; got != want {
+	if got, want := fmt.Sprint(s.Block, s.Free, s.UID, s.Version), "affinity=a/ 0=a/(vxlan-tunnel-addr-a) 1=a/(k8s-pod-network.1) 3=a/(k8s-pod-network.2) 5=b/(k8s-pod-network.3) [4 2 7 6]u7"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for spoiled, value := range map[string]any{"cidr": "10.1.0.0", "allocations": []any{0.0}, "attributes": []any{}} {
@@ -65,9 +65,13 @@ func TestCalicoTakesBack(t *testing.T) {
 		}
 		return text
 	}
-	until(t, func() bool { return blocks() == "10.1.0.0/29 affinity=a/ 0-1=a/ 3=a/ 5=b/; " }, blocks)
+	until(t, func() bool {
+		return blocks() == "10.1.0.0/29 affinity=a/ 0=a/(vxlan-tunnel-addr-a) 1=a/(k8s-pod-network.1) 3=a/(k8s-pod-network.2) 5=b/(k8s-pod-network.3); "
+	}, blocks)
 	s.deleteNode("b")
-	until(t, func() bool { return blocks() == "10.1.0.0/29 affinity=a/ 0-1=a/ 3=a/; " }, blocks)
+	until(t, func() bool {
+		return blocks() == "10.1.0.0/29 affinity=a/ 0=a/(vxlan-tunnel-addr-a) 1=a/(k8s-pod-network.1) 3=a/(k8s-pod-network.2); "
+	}, blocks)
 	// of the addresses that stay, Calico's own handles and pods do
 	spec := s.Get("ipamblocks", "", "10-1-0-0-29")["spec"].(map[string]any)
 	if got, want := string(encode([]any{spec["allocations"], spec["attributes"], spec["sequenceNumber"], spec["sequenceNumberForAllocation"]})), `[[0,1,null,2,null,null,null,null],`+

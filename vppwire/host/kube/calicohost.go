@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
@@ -89,9 +88,13 @@ type preparing struct {
 func (p preparing) Request(ctx context.Context, event func(number uint64) agent.Event) (agent.Answer, error) {
 	add, ok := event(0).(agent.PodAdd)
 	if !ok {
-		return p.CNI.Request(ctx, event)
+		answer, err := p.CNI.Request(ctx, event)
+		if del, is := event(0).(agent.PodDel); is && err == nil {
+			p.h.tell(ctx, calico.PodLeft{Owner: del.Owner})
+		}
+		return answer, err
 	}
-	p.h.prepare(ctx, add.Sandbox.Owner)
+	p.h.prepare(ctx, add.Sandbox)
 	answer, err := p.CNI.Request(ctx, event)
 	if err == nil && answer.Exhausted {
 		p.h.tell(ctx, calico.PodRefused{Owner: add.Sandbox.Owner})
@@ -100,13 +103,13 @@ func (p preparing) Request(ctx context.Context, event func(number uint64) agent.
 }
 
 // prepare waits until the agent may be asked, or ctx ends.
-func (h *CalicoHost) prepare(ctx context.Context, o ipam.Owner) {
+func (h *CalicoHost) prepare(ctx context.Context, s agent.Sandbox) {
 	h.mu.Lock()
 	h.asked++
 	id, ready := h.asked, make(chan struct{})
 	h.waiting[id] = ready
 	h.mu.Unlock()
-	h.tell(ctx, calico.PodComing{ID: id, Owner: o})
+	h.tell(ctx, calico.PodComing{ID: id, Owner: s.Owner, Namespace: s.PodNamespace, Pod: s.PodName})
 	select {
 	case <-ready:
 	case <-ctx.Done():

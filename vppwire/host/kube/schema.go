@@ -20,6 +20,8 @@ var (
 		"status.ipam.used", "status.ipam.release-ips", "status.ipam.operator-status"}
 	blockFields = []string{"spec.cidr", "spec.affinity", "spec.allocations", "spec.unallocated", "spec.attributes", "spec.sequenceNumber",
 		"spec.sequenceNumberForAllocation", "spec.deleted"}
+	affinityFields = []string{"spec.cidr", "spec.node", "spec.type", "spec.state", "spec.deleted"}
+	handleFields   = []string{"spec.handleID", "spec.block", "spec.deleted"}
 )
 
 // mendDefinitions is what has a server keep every field.

@@ -68,7 +68,7 @@ func (s *Server) create(p Path, o Object) refusal {
 	}
 	if m["uid"] == nil {
 		s.uids++
-		m["uid"] = fmt.Sprintf("uid-%d", s.uids)
+		m["uid"] = fmt.Sprintf("00000000-0000-4000-8000-%012d", s.uids) // clients read UUIDs
 	}
 	if statuses[p.Resource] {
 		delete(o, "status")

@@ -1,0 +1,77 @@
+package calico
+
+import (
+	"maps"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/space"
+)
+
+// keep has addresses wait for the pods that they were assigned for, and forgets what pods were that neither come nor have one.
+func (h *Host) keep() {
+	clear(h.alloc.kept)
+	handles := make(map[string]int)
+	for i, c := range h.coming {
+		handles[HandleOf(c.owner)] = i
+	}
+	maps.DeleteFunc(h.uses, func(o ipam.Owner, u Use) bool {
+		_, comes := handles[u.Handle]
+		return !comes && !h.holds(o)
+	})
+	for _, p := range h.Want() {
+		s := h.view.holding(p.Addr())
+		if s == nil {
+			continue
+		}
+		i, _ := space.Index(s.CIDR, p.Addr())
+		if k, comes := handles[s.Use(int(i)).Handle]; comes {
+			h.alloc.kept[h.coming[k].owner] = p.Addr()
+		}
+	}
+}
+
+// name writes what an address is for, where a pod has it that it was not assigned for. One block is written at a time.
+func (h *Host) name() {
+	for l := range h.alloc.Leases() {
+		s := h.view.holding(l.Addr)
+		if s == nil {
+			continue
+		}
+		i, _ := space.Index(s.CIDR, l.Addr)
+		if s.Hosts[i] != h.self || s.Use(int(i)).Handle == HandleOf(l.Owner) {
+			continue
+		}
+		u, known := h.uses[l.Owner]
+		if !known { // it came in a life before
+			u = Use{Handle: HandleOf(l.Owner)}
+		}
+		h.write(Assign, s, s.WithUse(int(i), u))
+		return
+	}
+}
+
+// stranger reports whether an address is by a handle of a pod that has left, and is the node's, but the agent's not: Calico has assigned it.
+func (h *Host) stranger(s Stored, i int) bool {
+	return h.left[s.Use(i).Handle] && s.Hosts[i] != h.self && NodeOf(s.Hosts[i]) == NodeOf(h.self)
+}
+
+// strange is a block with such an address, by this handle where one is given; nil for none. Handles of which none is left are forgotten.
+func (h *Host) strange(handle string) *Stored {
+	if handle != "" {
+		before := h.left
+		h.left = map[string]bool{handle: true}
+		defer func() { h.left = before }()
+	}
+	if len(h.left) == 0 {
+		return nil
+	}
+	for _, s := range h.view.blocks {
+		for i := range s.Hosts {
+			if h.stranger(s, i) {
+				return &s
+			}
+		}
+	}
+	clear(h.left)
+	return nil
+}
