@@ -50,7 +50,7 @@ var badLines = []string{
 	"debug step", "debug step nosuch", "debug step bad.capsule", "debug step /dev/zero", "debug branch bad.capsule", "debug branch bad.capsule --at 0", "debug branch bad.capsule --at 5", "debug branch bad.capsule --at 5 --choose yes --do settle",
 	"debug branch bad.capsule --at 5 --most 0", "debug diff calm.yaml", "debug diff calm.yaml calm.yaml", "debug diff nosuch nosuch", "debug diff . .", "debug diff calm.yaml calm.yaml --before -1",
 	"trace nonsense", "trace import", "trace import nosuch calm.yaml -o out.yaml", "trace import openb nosuch -o out.yaml", "trace import openb calm.yaml -o out.yaml", "debug report nosuch", "debug report .", "debug report calm.yaml",
-	"describe schema extra", "version extra", "lab model", "lab model --socket ''", "lab model --socket calm.yaml/x", "lab parity --sequences -1", "ipam nonsense", "ipam plan", "ipam plan nosuch", "ipam plan bad.capsule",
+	"describe schema extra", "describe schema agent extra", "version extra", "lab model", "lab model --socket ''", "lab model --socket calm.yaml/x", "lab parity --sequences -1", "ipam nonsense", "ipam plan", "ipam plan nosuch", "ipam plan bad.capsule",
 	"ipam plan calm.yaml --nodes -1", "ipam plan calm.yaml --growth -200", "ipam explain nosuch", "agent", "agent --config nosuch", "agent --config bad.capsule",
 	"agent --config /dev/zero", "describe actions explode", "describe laws no-such-law", "describe faults gravity", "describe settings config.ipm", "init calm.yaml", "init . extra", "init taken", "lab nonsense", "lab up nosuch.yaml --world netns",
 	"run calm.yaml --out /", "run calm.yaml --seed abc", "explore calm.yaml --for 3x", "experiment calm.yaml --vary topology.nodes=1,2 --vary topology.nodes=3",

@@ -90,6 +90,7 @@ func config() cmd.Config {
 		Exercises:     result.Exercises,
 		FaultWords:    faultWords,
 		AgentSettings: agentSettings,
+		AgentSchema:   cmd.AgentSchema{File: agent.SchemaFile, Comment: agent.SchemaComment, Text: agent.Schema},
 		Reports:       formats(),
 		Museum:        exhibits(),
 		Commands: slices.Concat(ipamcmd.Commands(), agentcmd.Commands(saveJudgement),

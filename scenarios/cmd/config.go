@@ -40,6 +40,8 @@ type Config struct {
 	FaultWords func() []scenarios.Entry
 	// AgentSettings are the keys of an agent's configuration file; nil: none are known.
 	AgentSettings func() []scenarios.Entry
+	// AgentSchema is the JSON schema of that file.
+	AgentSchema AgentSchema
 	// Reports writes and reads what is left of a run.
 	Reports Reports
 	// Elsewhere does an experiment's task on a Kubernetes cluster and hands on each line that its pods print; nil where
@@ -260,4 +262,11 @@ type EventLog interface {
 	Begin(scenario, world string, seed uint64)
 	Event(seq int64, at time.Duration, line []byte)
 	Flush() error
+}
+
+// AgentSchema is the JSON schema of an agent's configuration file. The zero AgentSchema is none.
+type AgentSchema struct {
+	// File is the name of the schema's file beside configuration files, Comment the line of those that names it to editors.
+	File, Comment string
+	Text          func() []byte
 }

@@ -18,7 +18,7 @@ import (
 func describeCommand(c Config) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "describe",
-		Short: "Print what files may say: actions, laws, faults, settings, an agent's settings, the schema",
+		Short: "Print what files may say: actions, laws, faults, settings, an agent's settings, the schemas",
 		Long: `Print what scenario files and agents' configuration may say, with an example each. All of it is made from the code
 that reads the files.`,
 		Example: `  vppdrill describe actions restart-vpp
@@ -38,16 +38,28 @@ that reads the files.`,
 }
 
 func schemaCommand(c Config) *cobra.Command {
-	return &cobra.Command{
-		Use:     "schema",
-		Short:   "Print the JSON schema of scenario files, for editors",
-		Example: "  vppdrill describe schema > scenario.schema.json",
-		Args:    cli.Args(0, 0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := cmd.OutOrStdout().Write(scenarios.Schema(lawsOf(c)...))
-			return err
-		},
+	cmd := &cobra.Command{
+		Use:   "schema [scenario|agent]",
+		Short: "Print the JSON schema of scenario files, or of an agent's configuration file, for editors",
+		Example: `  vppdrill describe schema > scenario.schema.json
+  vppdrill describe schema agent > agent.schema.json`,
+		Args:      cli.Args(0, 1, "at most one kind of file"),
+		ValidArgs: []string{"scenario", "agent"},
 	}
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		var text []byte
+		switch {
+		case len(args) == 0 || args[0] == "scenario":
+			text = scenarios.Schema(lawsOf(c)...)
+		case args[0] == "agent" && c.AgentSchema.Text != nil:
+			text = c.AgentSchema.Text()
+		default:
+			return cli.Usagef("describe schema: there is no schema of %q%s", args[0], cli.Hint(args[0], cmd.ValidArgs))
+		}
+		_, err := cmd.OutOrStdout().Write(text)
+		return err
+	}
+	return cmd
 }
 
 func entriesCommand(c Config, name, short, example string, of func(Config) []scenarios.Entry) *cobra.Command {

@@ -21,8 +21,8 @@ func initCommand(c Config) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Write a commented scenario and agent configuration to start from",
-		Long: `Write scenario.yaml, its schema for editors, and agent.yaml into a folder, by default the current one. The scenario is
-small and passes; the configuration is for a node agent with the same address plan. Existing files are kept.
+		Long: `Write scenario.yaml and agent.yaml into a folder, by default the current one, each with its schema for editors. The
+scenario is small and passes; the configuration is for a node agent with the same address plan. Existing files are kept.
 
 --go-suite writes a Go module instead: the scenario below testdata with a test that runs every file there, a law of your
 own, and a test with a fault.`,
@@ -40,8 +40,11 @@ own, and a test with a fault.`,
 			if goSuite {
 				return writeStart(cmd, dir, append(suiteFiles(), startFile{filepath.Join("testdata", scenarios.SchemaFile), schema}), suiteNext(dir))
 			}
-			return writeStart(cmd, dir, []startFile{{"scenario.yaml", startScenario}, {scenarios.SchemaFile, schema}, {"agent.yaml", startAgent}},
-				"vppdrill run "+quote(filepath.Join(dir, "scenario.yaml")))
+			files := []startFile{{"scenario.yaml", startScenario}, {scenarios.SchemaFile, schema}, {"agent.yaml", c.AgentSchema.Comment + startAgent}}
+			if s := c.AgentSchema; s.Text != nil {
+				files = append(files, startFile{s.File, string(s.Text())})
+			}
+			return writeStart(cmd, dir, files, "vppdrill run "+quote(filepath.Join(dir, "scenario.yaml")))
 		},
 	}
 	cmd.Flags().BoolVar(&goSuite, "go-suite", false, "write a Go module with a suite, a law and a fault")
