@@ -78,6 +78,7 @@ func (c *control) routes() http.Handler {
 	mux.HandleFunc("POST /do", c.handle(doOrder))
 	mux.HandleFunc("POST /heal", c.handle(func(ctx context.Context, w *World, _ []byte) (any, error) { return nil, w.Heal(ctx) }))
 	mux.HandleFunc("POST /probe", c.handle(probeOrder))
+	mux.HandleFunc("POST /trace", c.handle(traceOrder))
 	mux.HandleFunc("GET /graph", c.handle(func(ctx context.Context, w *World, _ []byte) (any, error) {
 		s, err := w.look(ctx, true)
 		return Draw(s), err

@@ -46,7 +46,7 @@ model serves a modelled VPP on a socket; parity compares the model with recorded
 	cli.AddFormatTo(flags, &c.format)
 	up := upCommand(c)
 	root.AddCommand(agentCommand(), serveCommand(c), up, downCommand(c), statusCommand(c), execCommand(c), captureCommand(c),
-		graphCommand(c), probeCommand(c), doCommand(c), evidenceCommand(c))
+		graphCommand(c), probeCommand(c), traceCommand(c), doCommand(c), evidenceCommand(c))
 	root.AddCommand(imageCommand(c), nodeInitCommand())
 	for _, sub := range root.Commands() {
 		if sub != up { // it removes nothing before it has understood its file

@@ -74,7 +74,7 @@ func (t *trip) switched(n *node, e fact.FIBEntry, shg uint8) Kind {
 	case !ok:
 		return t.drop(n, "the bridge domain sends the MAC to an interface that does not exist")
 	}
-	t.w.trail.add(note{node: n, kind: noteSwitched, table: e.Bridge, mac: t.to, name: out.Name})
+	t.w.trail.add(note{node: n, kind: ActSwitched, table: e.Bridge, mac: t.to, name: out.Name})
 	switch {
 	case e.BVI:
 		return t.toBVI(n, &out)

@@ -14,7 +14,7 @@ func (t *trip) host(n *node, netns string, arrived bool) Kind {
 		return t.drop(n, "the machine's Linux side is not known")
 	}
 	if link, ok := n.Linux.Local(netns, t.dst); ok {
-		t.w.trail.add(note{node: n, kind: noteLocal, netns: netns, addr: t.dst, name: link})
+		t.w.trail.add(note{node: n, kind: ActLocal, netns: netns, addr: t.dst, name: link})
 		if t.depth > 0 {
 			return t.drop(n, "the tunnel's far end is no VPP")
 		}
@@ -41,7 +41,7 @@ func (t *trip) host(n *node, netns string, arrived bool) Kind {
 		hop = t.dst
 		t.looksAtDestination()
 	}
-	t.w.trail.hostRoute(note{node: n, kind: noteHostRoute, netns: netns}, r)
+	t.w.trail.hostRoute(note{node: n, kind: ActHostRoute, netns: netns}, r)
 	l, ok := n.Linux.Link(netns, r.Link)
 	if !ok {
 		return t.drop(n, "the route's link does not exist")
@@ -101,7 +101,7 @@ func (t *trip) toLinux(n *node, ifc *fact.Interface) Kind {
 	case t.to != l.MAC:
 		return t.drop(n, "the Linux link does not accept the frame's MAC")
 	}
-	t.w.trail.add(note{node: n, kind: noteToLinux, name: ifc.Name, netns: netns, link: l.Name, mac: t.to})
+	t.w.trail.add(note{node: n, kind: ActToLinux, name: ifc.Name, netns: netns, link: l.Name, mac: t.to})
 	t.next = Point{Node: n.Name, Netns: netns, arrived: true, at: n}
 	return 0
 }

@@ -54,8 +54,17 @@ func (w *Walker) Exchange(from Point, p Packet, draw func(n int) int) Exchange {
 // ExchangeWay is the way of an Exchange as text, of the request and then of the answer.
 func (w *Walker) ExchangeWay(from Point, p Packet, draw func(n int) int) string {
 	var text []string
-	w.exchange(from, p, draw, func() { text = append(text, w.Path().String()) })
+	_, paths := w.ExchangePaths(from, p, draw)
+	for i := range paths {
+		text = append(text, paths[i].String())
+	}
 	return strings.Join(text, "\n")
+}
+
+// ExchangePaths is an Exchange with the ways of the request and of the answer, which is missing where there is none.
+func (w *Walker) ExchangePaths(from Point, p Packet, draw func(n int) int) (x Exchange, paths []Path) {
+	x = w.exchange(from, p, draw, func() { paths = append(paths, w.Path()) })
+	return x, paths
 }
 
 func (w *Walker) exchange(from Point, p Packet, draw func(n int) int, ended func()) (x Exchange) {
@@ -212,5 +221,5 @@ func (t *trip) leaving(n *node, ifc *fact.Interface) {
 }
 
 func (t *trip) noteNAT(n *node, ifc *fact.Interface) {
-	t.w.trail.add(note{node: n, kind: noteNAT, name: ifc.Name, src: t.src, addr: t.dst, table: uint32(t.sport), at: int(t.dport)})
+	t.w.trail.add(note{node: n, kind: ActNAT, name: ifc.Name, src: t.src, addr: t.dst, table: uint32(t.sport), at: int(t.dport)})
 }

@@ -63,7 +63,7 @@ func (t *trip) follow(n *node, table uint32, dst netip.Addr, told bool) (followe
 		return followed{}, "the table does not exist"
 	}
 	if told {
-		t.w.trail.route(note{node: n, kind: noteRoute, table: table}, r)
+		t.w.trail.route(note{node: n, kind: ActRoute, table: table}, r)
 	}
 	h := followed{Route: r, hop: r.Via, doubtful: t.doubtful(table, dst, false)}
 	for i := 0; h.Action == fact.ActionForward && h.Index == recursive; i++ {
@@ -75,7 +75,7 @@ func (t *trip) follow(n *node, table uint32, dst netip.Addr, told bool) (followe
 			return h, "the table does not exist"
 		}
 		if told {
-			t.w.trail.route(note{node: n, kind: noteNextHop, table: table, addr: dst}, h.Route)
+			t.w.trail.route(note{node: n, kind: ActNextHop, table: table, addr: dst}, h.Route)
 		}
 		h.recursed, h.doubtful = true, h.doubtful || t.doubtful(table, dst, true)
 		if h.Action == fact.ActionForward && h.Via.IsValid() {

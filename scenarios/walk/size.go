@@ -111,7 +111,7 @@ func (t *trip) fragment(n *node, netns, name string, limit uint32) {
 		t.size = ip4Len + (int(limit)-ip4Len)/fragmentUnit*fragmentUnit
 	}
 	t.fragmented = true
-	t.w.trail.add(note{node: n, kind: noteFragments, netns: netns, name: name, table: limit})
+	t.w.trail.add(note{node: n, kind: ActFragments, netns: netns, name: name, table: limit})
 }
 
 // nicMTU is what a NIC carries, 0 where that is not known: what the hardware takes, or the Linux device that stands in for it.

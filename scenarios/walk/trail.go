@@ -21,7 +21,7 @@ type trail struct {
 // note is one decision. What a field means depends on the kind.
 type note struct {
 	node              *node
-	kind              noteKind
+	kind              Act
 	table             uint32 // table, bridge domain, VNI or MTU
 	at                int    // the route in the trail's list
 	mac               vppwire.MAC
@@ -29,21 +29,23 @@ type note struct {
 	netns, name, link string
 }
 
-type noteKind uint8
+// Act is what happens at a hop. The zero Act is the end of a way.
+type Act uint8
 
+// What can happen at a hop.
 const (
-	noteLocal     noteKind = iota + 1 // Linux has the address
-	noteHostRoute                     // Linux routes
-	noteToLinux                       // VPP sends to Linux
-	noteTaken                         // a VPP interface takes the frame
-	noteRoute                         // a VPP table has a route
-	noteNextHop                       // its next hop is looked up
-	noteSwitched                      // a bridge domain knows the MAC
-	noteWrapped                       // a tunnel wraps the frame
-	noteUnwrapped                     // a tunnel unwraps it
-	noteWire                          // a NIC sends
-	noteFragments                     // it is cut to fit
-	noteNAT                           // NAT translates it
+	ActLocal     Act = iota + 1 // Linux has the address
+	ActHostRoute                // Linux routes
+	ActToLinux                  // VPP sends to Linux
+	ActTaken                    // a VPP interface takes the frame
+	ActRoute                    // a VPP table has a route
+	ActNextHop                  // its next hop is looked up
+	ActSwitched                 // a bridge domain knows the MAC
+	ActWrapped                  // a tunnel wraps the frame
+	ActUnwrapped                // a tunnel unwraps it
+	ActWire                     // a NIC sends
+	ActFragments                // it is cut to fit
+	ActNAT                      // NAT translates it
 )
 
 func (l *trail) reset() {
@@ -67,37 +69,55 @@ func (l *trail) hostRoute(n note, r vppwire.HostRoute) {
 func (l *trail) path() Path {
 	p := Path{From: l.from, Packet: l.packet, Outcome: l.outcome}
 	for i := range l.notes {
-		place, decision := l.text(&l.notes[i])
-		p.Hops = append(p.Hops, Hop{Node: l.notes[i].node.Name, Place: place, Decision: decision})
+		p.Hops = append(p.Hops, l.hop(&l.notes[i]))
 	}
 	return p
 }
 
+// hop is one note with its text.
+func (l *trail) hop(n *note) Hop {
+	h := Hop{Node: n.node.Name, Act: n.kind, Interface: n.name, Table: n.table, MAC: n.mac}
+	h.Place, h.Decision = l.text(n)
+	switch n.kind {
+	case ActRoute, ActNextHop:
+		r := l.routes[n.at]
+		h.Route, h.Interface = r, ""
+		if ifc, ok := n.node.VPP.Interface(r.Index); ok && r.Action == fact.ActionForward {
+			h.Interface = ifc.Name
+		}
+	case ActWire, ActWrapped:
+		h.To = n.addr
+	case ActToLinux, ActLocal, ActHostRoute:
+		h.Netns = n.netns
+	}
+	return h
+}
+
 func (l *trail) text(n *note) (place, decision string) {
 	switch n.kind {
-	case noteLocal:
+	case ActLocal:
 		return placeNetns(n.netns), n.addr.String() + " is local on " + n.name
-	case noteHostRoute:
+	case ActHostRoute:
 		return placeNetns(n.netns), describeHostRoute(l.hostRoutes[n.at])
-	case noteToLinux:
+	case ActToLinux:
 		return n.name, "to " + placeNetns(n.netns) + " link " + n.link + " " + n.mac.String()
-	case noteTaken:
+	case ActTaken:
 		return n.name, "takes the frame for " + n.mac.String()
-	case noteRoute:
+	case ActRoute:
 		return placeTable(n.table), describeRoute(n.node, l.routes[n.at])
-	case noteNextHop:
+	case ActNextHop:
 		return placeTable(n.table), "next hop " + n.addr.String() + ": " + describeRoute(n.node, l.routes[n.at])
-	case noteSwitched:
+	case ActSwitched:
 		return placeBridge(n.table), n.mac.String() + " to " + n.name
-	case noteWrapped:
+	case ActWrapped:
 		return n.name, "VXLAN " + n.src.String() + " to " + n.addr.String() + " vni " + itoa(n.table)
-	case noteUnwrapped:
+	case ActUnwrapped:
 		return n.name, "takes the frame from " + n.addr.String()
-	case noteFragments:
+	case ActFragments:
 		return n.name, "in fragments, for an MTU of " + itoa(n.table)
-	case noteNAT:
+	case ActNAT:
 		return n.name, "NAT makes it " + netip.AddrPortFrom(n.src, uint16(n.table)).String() + " to " + netip.AddrPortFrom(n.addr, uint16(n.at)).String()
-	case noteWire:
+	case ActWire:
 		return n.name, "over the wire to " + n.addr.String() + " at " + n.link
 	}
 	panic("walk: unknown note")

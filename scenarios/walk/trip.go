@@ -164,7 +164,7 @@ func (t *trip) l3(n *node, ifc *fact.Interface) Kind {
 		return t.drop(n, guarded)
 	}
 	t.in, t.inTable = ifc.Index, tableFor(ifc, t.dst)
-	t.w.trail.add(note{node: n, kind: noteTaken, name: ifc.Name, mac: t.to})
+	t.w.trail.add(note{node: n, kind: ActTaken, name: ifc.Name, mac: t.to})
 	t.next = Point{Node: n.Name, VPP: true, Table: table, at: n}
 	return 0
 }

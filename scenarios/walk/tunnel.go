@@ -28,7 +28,7 @@ func (t *trip) wrapped(n *node, tun *fact.Interface) Kind {
 	if t.dut == nil && t.depth == wrapsMax {
 		return t.drop(n, "the tunnel's own packets go into a tunnel")
 	}
-	t.w.trail.add(note{node: n, kind: noteWrapped, name: tun.Name, src: tun.Src, addr: tun.Dst, table: tun.VNI})
+	t.w.trail.add(note{node: n, kind: ActWrapped, name: tun.Name, src: tun.Src, addr: tun.Dst, table: tun.VNI})
 	t.w.inside = append(t.w.inside[:t.depth], t.packet)
 	t.depth++
 	outer := packet{kind: VXLAN, src: tun.Src, dst: tun.Dst, ttl: vxlanTTL, vni: tun.VNI}
@@ -96,7 +96,7 @@ func (t *trip) unwrapped(n *node) Kind {
 	case tun.Bridge == 0 && !tun.Unlisted:
 		return t.drop(n, "the node's end of the tunnel is in no bridge domain")
 	}
-	t.w.trail.add(note{node: n, kind: noteUnwrapped, name: tun.Name, addr: t.src})
+	t.w.trail.add(note{node: n, kind: ActUnwrapped, name: tun.Name, addr: t.src})
 	t.depth--
 	t.packet = t.w.inside[t.depth]
 	return t.receive(n, &tun)

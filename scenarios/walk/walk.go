@@ -108,6 +108,21 @@ type Hop struct {
 	Place string
 	// Decision is what happened there.
 	Decision string
+
+	// The same for programs: what is meant by the rest depends on the Act.
+	Act Act
+	// Interface is VPP's interface that takes, sends, wraps or unwraps, that a bridge domain or a route sends to.
+	Interface string
+	// Table is the table, the bridge domain, or a tunnel's VNI.
+	Table uint32
+	// Route is what a table has for the packet.
+	Route fact.Route
+	// To is the next hop on the wire, or a tunnel's far end.
+	To netip.Addr
+	// MAC is the frame's destination.
+	MAC vppwire.MAC
+	// Netns is the namespace of a hop of Linux', and the one that VPP sends to.
+	Netns string
 }
 
 // Path is a walk with every hop.

@@ -60,7 +60,7 @@ func (t *trip) wire(n *node, ifc *fact.Interface, hop netip.Addr) Kind {
 		// A gateway outside the cluster is taken to know the nodes' own addresses and nothing else.
 		t.looksAtDestination()
 		if to, ok = t.w.nics[t.dst]; !ok {
-			t.w.trail.add(note{node: n, kind: noteWire, name: ifc.Name, addr: hop, link: "nobody of the cluster"})
+			t.w.trail.add(note{node: n, kind: ActWire, name: ifc.Name, addr: hop, link: "nobody of the cluster"})
 			t.out = Outcome{Kind: Left, Node: n.Name, Why: "no NIC of the cluster has the next hop"}
 			return Left
 		}
@@ -86,6 +86,6 @@ func (t *trip) wire(n *node, ifc *fact.Interface, hop netip.Addr) Kind {
 	if t.asks {
 		t.to, t.asks = peer.MAC, false
 	}
-	t.w.trail.add(note{node: n, kind: noteWire, name: ifc.Name, addr: hop, link: to.node.Name})
+	t.w.trail.add(note{node: n, kind: ActWire, name: ifc.Name, addr: hop, link: to.node.Name})
 	return t.receive(to.node, &peer)
 }

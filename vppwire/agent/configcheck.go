@@ -148,7 +148,7 @@ func (cfg *Config) checkUnsupported(refuse func(string, ...any)) {
 		refuse("DisableNATVirtualReassembly: VPP has no such switch any more, set it to false")
 	}
 	if cfg.EnablePacketTrace {
-		refuse("EnablePacketTrace: start traces with vppctl, set it to false")
+		refuse("EnablePacketTrace: a trace ends by itself and VPP's API does not tell of it, so no agent can keep it up; set it to false, start traces with vppctl")
 	}
 }
 

@@ -42,7 +42,7 @@ func Settings() []Setting {
 		{"OtherNATSessionTimeout", "minutes", "5", "Idle time of other sessions. Works with CleanupIdleNATSessions."},
 		{"ServiceLocalEndpointWeight", "1 to 255", "1", "Weight of a node's own endpoints. Works with Services: vpp; kube-proxy has no weights."},
 		{"DisableNATVirtualReassembly", "false", "false", "VPP no longer has this switch; true is refused."},
-		{"EnablePacketTrace", "false", "false", "true is refused: start traces with vppctl."},
+		{"EnablePacketTrace", "false", "false", "true is refused: a trace ends by itself and VPP's API does not tell of it, so no agent can keep it up. Start traces with vppctl; labs have `lab trace`."},
 
 		{"StealFirstNIC", "false", "false", stolenNIC},
 		{"StealInterface", "", "", stolenNIC},

@@ -11,7 +11,14 @@ import (
 // acls is what VPP told of ACLs: the rules of each, and which of them interfaces have.
 type acls struct {
 	rules map[uint32][]fact.ACLRule
-	on    []*acl.ACLInterfaceListDetails
+	on    []filter
+}
+
+// filter is the ACLs that one direction of an interface has, in order.
+type filter struct {
+	index   uint32
+	leaving bool
+	acls    []uint32
 }
 
 // aclDumps asks for all of it; a VPP without the plugin knows neither message.
@@ -32,7 +39,8 @@ func (t *tables) addACL(m api.Message) bool {
 		}
 		t.acls.rules[m.ACLIndex] = rules
 	case *acl.ACLInterfaceListDetails:
-		t.acls.on = append(t.acls.on, m)
+		in := min(int(m.NInput), len(m.Acls))
+		t.acls.on = append(t.acls.on, filter{uint32(m.SwIfIndex), false, m.Acls[:in]}, filter{uint32(m.SwIfIndex), true, m.Acls[in:]})
 	default:
 		return false
 	}
@@ -41,16 +49,11 @@ func (t *tables) addACL(m api.Message) bool {
 
 // ACLs implements fact.VPP.
 func (t *tables) ACLs(index uint32, leaving bool) (rules []fact.ACLRule, filtered bool) {
-	for _, m := range t.acls.on {
-		if uint32(m.SwIfIndex) != index {
+	for _, f := range t.acls.on {
+		if f.index != index || f.leaving != leaving {
 			continue
 		}
-		in := min(int(m.NInput), len(m.Acls))
-		list := m.Acls[:in]
-		if leaving {
-			list = m.Acls[in:]
-		}
-		for _, number := range list {
+		for _, number := range f.acls {
 			rules, filtered = append(rules, t.acls.rules[number]...), true
 		}
 	}

@@ -26,6 +26,11 @@ const snapLength = 65535
 // Capture writes what passes a Linux link as pcapng until ctx ends or count packets have passed (0: no bound), and
 // returns how many they were. ready, where not nil, is called when nothing passes unseen any more.
 func Capture(ctx context.Context, netns, link, comment string, out io.Writer, count int, ready func()) (int, error) {
+	return capturePicked(ctx, netns, link, link, comment, out, count, ready, func(frame []byte) []byte { return frame })
+}
+
+// capturePicked is Capture of what pick makes of each frame, nil for nothing, under another name.
+func capturePicked(ctx context.Context, netns, link, name, comment string, out io.Writer, count int, ready func(), pick func([]byte) []byte) (int, error) {
 	var f *os.File
 	if err := spawn.Inside(netns, func() (err error) {
 		f, err = packetSocket(link)
@@ -35,7 +40,7 @@ func Capture(ctx context.Context, netns, link, comment string, out io.Writer, co
 	}
 	stop := context.AfterFunc(ctx, func() { _ = f.Close() }) // ends the read
 	defer func() { stop(); _ = f.Close() }()                 // perhaps for the second time
-	w, err := newCapture(out, link, comment)
+	w, err := newCapture(out, name, comment)
 	if err != nil {
 		return 0, err
 	}
@@ -43,7 +48,7 @@ func Capture(ctx context.Context, netns, link, comment string, out io.Writer, co
 		ready()
 	}
 	n := 0
-	for buffer := make([]byte, snapLength); count == 0 || n < count; n++ {
+	for buffer := make([]byte, snapLength); count == 0 || n < count; {
 		size, err := f.Read(buffer)
 		if ctx.Err() != nil {
 			break
@@ -51,9 +56,14 @@ func Capture(ctx context.Context, netns, link, comment string, out io.Writer, co
 		if err != nil {
 			return n, errors.Join(fmt.Errorf("capture on %s: %w", link, err), w.Flush())
 		}
-		if err := w.WritePacket(gopacket.CaptureInfo{Timestamp: time.Now(), CaptureLength: size, Length: size}, buffer[:size]); err != nil {
+		frame := pick(buffer[:size])
+		if frame == nil {
+			continue
+		}
+		if err := w.WritePacket(gopacket.CaptureInfo{Timestamp: time.Now(), CaptureLength: len(frame), Length: len(frame)}, frame); err != nil {
 			return n, err
 		}
+		n++
 		// Whoever looks on, or kills us, has what has passed so far.
 		if err := w.Flush(); err != nil {
 			return n, err
@@ -94,16 +104,17 @@ func newCapture(out io.Writer, link, comment string) (*pcapgo.NgWriter, error) {
 type CLI func(ctx context.Context, command string) (string, error)
 
 // CaptureVPP writes what passes an interface inside VPP, one that Linux does not see, as pcapng: VPP collects at most
-// count packets until ctx ends, then they are written. dir is a folder that VPP may write to.
-func CaptureVPP(ctx context.Context, cli CLI, iface, comment, dir string, out io.Writer, count int, ready func()) (int, error) {
+// count packets until ctx ends, then they are written. dir is a folder that VPP may write to, sides are some of rx, tx and
+// drop.
+func CaptureVPP(ctx context.Context, cli CLI, iface, comment, dir string, sides []string, out io.Writer, count int, ready func()) (int, error) {
 	if count <= 0 {
 		count = 100_000
 	}
 	// VPP writes below /tmp and takes no folder (25.10, src/vnet/interface_cli.c), so the name says whose it is.
 	name := fmt.Sprintf("vppdrill-%d-%s.pcap", os.Getpid(), filepath.Base(dir))
-	file := filepath.Join(os.TempDir(), name)
+	file := filepath.Join("/tmp", name)    // whatever TMPDIR says: it is VPP that writes
 	defer func() { _ = os.Remove(file) }() // it may never have been made
-	command := fmt.Sprintf("pcap trace rx tx max %d intfc %s file %s", count, iface, name)
+	command := fmt.Sprintf("pcap trace %s max %d intfc %s file %s", strings.Join(sides, " "), count, iface, name)
 	if text, err := cli(ctx, command); err != nil {
 		return 0, fmt.Errorf("capture on %s: %w", iface, err)
 	} else if strings.Contains(text, "unknown") || strings.Contains(text, "already") {
@@ -115,7 +126,7 @@ func CaptureVPP(ctx context.Context, cli CLI, iface, comment, dir string, out io
 	<-ctx.Done()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	if _, err := cli(last, "pcap trace off"); err != nil {
+	if text, err := cli(last, "pcap trace off"); err != nil && !strings.Contains(text+err.Error(), "No packets captured") {
 		return 0, fmt.Errorf("capture on %s: %w", iface, err)
 	}
 	in, err := os.Open(file)

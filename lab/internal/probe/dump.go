@@ -59,7 +59,7 @@ func dumpVPP(ctx context.Context, c api.Connection) (*Dump, error) {
 	for _, m := range d.Messages {
 		switch m := m.(type) {
 		case *fib.FibSourceDetails:
-			if m.Src.Name == "API" {
+			if m.Src.Name == apiName {
 				apiSource = m.Src.ID
 			}
 		case *interfaces.SwInterfaceDetails:

@@ -56,29 +56,41 @@ type tables struct {
 type entry struct {
 	fact.Route
 	parent int
+	// configured: somebody has typed it at VPP's command line.
+	configured bool
 }
 
-// apiSource is the FIB source of API routes.
-func apiSource(d *Dump) (uint8, bool) {
+// sources are FIB sources: of API routes, and of those of VPP's command line.
+type sources struct{ api, cli uint8 }
+
+// Names of the sources, src/vnet/fib/fib_source.h.
+const apiName, cliName = "API", "CLI"
+
+func sourcesOf(d *Dump) (s sources) {
 	for _, m := range d.Messages {
-		if s, ok := m.(*fib.FibSourceDetails); ok && s.Src.Name == "API" {
-			return s.Src.ID, true
+		if m, ok := m.(*fib.FibSourceDetails); ok {
+			switch m.Src.Name {
+			case apiName:
+				s.api = m.Src.ID
+			case cliName:
+				s.cli = m.Src.ID
+			}
 		}
 	}
-	return 0, false
+	return s
 }
 
 func newTables(d *Dump, nics ...string) *tables {
 	t := &tables{ifaces: map[uint32]*fact.Interface{}, fibs: map[uint32][]entry{},
 		guards: map[guard]uint32{}, classifiers: map[uint32]*classifier{}, acls: acls{rules: map[uint32][]fact.ACLRule{}}}
-	source, _ := apiSource(d)
+	from := sourcesOf(d)
 	for _, m := range d.Messages {
 		if m, ok := m.(*interfaces.SwInterfaceDetails); ok {
 			t.addInterface(m)
 		}
 	}
 	for _, m := range d.Messages {
-		t.add(m, source, nics)
+		t.add(m, from, nics)
 	}
 	t.finish()
 	return t
@@ -102,7 +114,7 @@ func (t *tables) addInterface(m *interfaces.SwInterfaceDetails) {
 	t.order = append(t.order, i.Index)
 }
 
-func (t *tables) add(m api.Message, source uint8, nics []string) {
+func (t *tables) add(m api.Message, from sources, nics []string) {
 	if t.addClassifier(m) || t.addNAT(m) || t.addACL(m) {
 		return
 	}
@@ -140,8 +152,8 @@ func (t *tables) add(m api.Message, source uint8, nics []string) {
 			t.ids = append(t.ids, m.Table.TableID)
 		}
 	case *ip.IPRouteV2Details:
-		r := route(&m.Route, source)
-		t.fibs[r.Table] = append(t.fibs[r.Table], entry{Route: r})
+		r := route(&m.Route, from.api)
+		t.fibs[r.Table] = append(t.fibs[r.Table], entry{Route: r, configured: from.cli != 0 && m.Route.Src == from.cli})
 	case *ip_neighbor.IPNeighborDetails:
 		n := m.Neighbor
 		if n.Flags&ip_neighbor.IP_API_NEIGHBOR_FLAG_STATIC != 0 {
