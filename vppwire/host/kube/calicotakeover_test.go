@@ -27,6 +27,7 @@ func calicoObject(kind, name string, spec map[string]any) map[string]any {
 // runningCalico is a cluster as Calico 3.30 has it: upstreamBlock with what stands beside it, its pods, and its nodes.
 func runningCalico(t *testing.T) *played {
 	p := newPlayed(t, systemtest.Setup{System: "calico", Range: netip.MustParsePrefix("10.1.0.0/24"), Block: 29})
+	p.stop() // controllers are not there before what they look at
 	s := p.server
 	s.addNode("a", tunnelled)
 	s.addNode("b")
@@ -79,13 +80,14 @@ func TestCalicoTakenOver(t *testing.T) {
 	judge(t, p, "calico before")
 	p.Join("a")
 	p.server.addNode("a", tunnelled)
+	p.lead()
 	p.Pods("a", 2)
 	before := []string{"10.1.0.0 vxlan-tunnel-addr-a", "10.1.0.1 k8s-pod-network.1", "10.1.0.3 k8s-pod-network.2", "10.1.0.5 k8s-pod-network.3"}
 	first, second := kubeHandle(0), kubeHandle(1)
 	said := func() string { return fmt.Sprint(p.handles(t)) }
 	until(t, func() bool {
 		of, _ := p.handles(t)
-		return len(of) == 6 && strings.Contains(said(), first) && strings.Contains(said(), second)
+		return len(of) == 6 && strings.Contains(said(), first) && strings.Contains(said(), second) && p.State()["a"].Pods == 2
 	}, said)
 	of, there := p.handles(t)
 	for _, held := range before {
@@ -97,7 +99,9 @@ func TestCalicoTakenOver(t *testing.T) {
 		t.Errorf("handles %q", there)
 	}
 	for k := range 2 {
+		p.nodes["a"].mu.Lock()
 		l, _ := p.nodes["a"].alloc.Lease(owner(k))
+		p.nodes["a"].mu.Unlock()
 		p.server.run(fmt.Sprint("pod-", k), "a", l.Addr.String())
 		if !slices.Contains(of, fmt.Sprint(l.Addr, " ", kubeHandle(k))) {
 			t.Errorf("pod %d has %s, and blocks say %q", k, l.Addr, of)

@@ -124,14 +124,17 @@ func (cfg *Config) sdk(ctx context.Context) (sdk aws.Config, metadata *imds.Clie
 	strict := func(o *imds.Options) { o.EnableFallback = aws.FalseTernary }
 	if cfg.Sockets == (Sockets{}) {
 		sdk, err = config.LoadDefaultConfig(ctx, config.WithRetryer(retryer))
+		if sdk.HTTPClient != nil {
+			sdk.HTTPClient = ownBody{sdk.HTTPClient}
+		}
 		return sdk, imds.NewFromConfig(sdk, strict), err
 	}
 	if cfg.Sockets.Metadata == "" {
-		return aws.Config{Retryer: retryer, HTTPClient: through(cfg.Sockets.API), BaseEndpoint: aws.String("http://ec2"), Region: cfg.Sockets.Region,
+		return aws.Config{Retryer: retryer, HTTPClient: ownBody{through(cfg.Sockets.API)}, BaseEndpoint: aws.String("http://ec2"), Region: cfg.Sockets.Region,
 			Credentials: credentials.NewStaticCredentialsProvider(cfg.Sockets.Key, cfg.Sockets.Secret, "")}, nil, nil
 	}
 	metadata = imds.NewFromConfig(aws.Config{Retryer: retryer, HTTPClient: through(cfg.Sockets.Metadata)}, strict)
-	sdk = aws.Config{Retryer: retryer, HTTPClient: through(cfg.Sockets.API), BaseEndpoint: aws.String("http://ec2"),
+	sdk = aws.Config{Retryer: retryer, HTTPClient: ownBody{through(cfg.Sockets.API)}, BaseEndpoint: aws.String("http://ec2"),
 		Credentials: aws.NewCredentialsCache(ec2rolecreds.New(func(o *ec2rolecreds.Options) { o.Client = metadata }))}
 	return sdk, metadata, nil
 }
