@@ -119,7 +119,7 @@ func TestDrawReaches(t *testing.T) {
 	}
 	// What random scenarios leave out: these need a certain configuration or name, or belong to Run.
 	left := map[string]bool{"set-pod-cidr": true, "change-management": true, "settle": true,
-		"rename-node": true, // the node's other name is one that no drawn action says
+		"rename-node": true,                                                              // the node's other name is one that no drawn action says
 		"kill-plugin": true, "kill-runtime": true, "fill-disk": true, "lose-state": true, // only for plugins: --cni
 		"change-policy": true, "remove-policy": true, "label-pods": true, "label-namespace": true} // only where VPP enforces policies
 	for _, verb := range scenarios.Verbs() {
