@@ -112,7 +112,7 @@ func (b *blockSource) observeBlock(old, now apiserver.Object) {
 	}
 	var names []string
 	for _, h := range slices.Concat(was.Hosts, is.Hosts) {
-		if name := kube.HostNode(h); name != "" && !slices.Contains(names, name) {
+		if name := calico.NodeOf(h); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -120,7 +120,7 @@ func (b *blockSource) observeBlock(old, now apiserver.Object) {
 	for _, name := range names {
 		var list []netip.Addr
 		for i, h := range is.Hosts {
-			if kube.HostNode(h) == name {
+			if calico.NodeOf(h) == name {
 				list = append(list, is.Addr(i))
 			}
 		}
@@ -154,7 +154,7 @@ func (b *blockSource) share(node string) []ipam.Block {
 
 // asideOf counts more or fewer free addresses of a block for the node with its affinity. The server is locked.
 func (b *blockSource) asideOf(block calico.Block, n int) {
-	if node := kube.HostNode(block.Affinity); node != "" && n != 0 {
+	if node := calico.NodeOf(block.Affinity); node != "" && n != 0 {
 		b.aside[node] += n
 		b.w.Record.Tell(fact.Fact{Node: node, What: fact.SetAside{Addresses: uint32(max(0, b.aside[node]))}}, "")
 	}

@@ -75,9 +75,9 @@ var uses = []use{
 	{"faults.refuse", wired, ofWiring},
 	{"faults.delayReply", wired, ofWiring},
 	{"faults.crashVPP", wired, ofWiring},
-	{"faults.loseWatch", wired, "is of what agents tell each other, and with wiring.pod none they tell nothing"},
-	{"faults.duplicateWatch", wired, "is of what agents tell each other, and with wiring.pod none they tell nothing"},
-	{"faults.compactStore", wired, "is of what agents tell each other, and with wiring.pod none they tell nothing"},
+	{"faults.loseWatch", wired, ofPeers},
+	{"faults.duplicateWatch", wired, ofPeers},
+	{"faults.compactStore", wired, ofPeers},
 	{"config.wiring.natExternalTraffic", servedByVPP, ofNAT},
 	{"config.wiring.cleanupIdleNATSessions", servedByVPP, ofNAT},
 	{"config.wiring.tcpNATSessionTimeout", servedByVPP, ofNAT},
@@ -92,6 +92,7 @@ const (
 	ofEC2          = "is of nodes on EC2: datastore, and cilium's mode eni"
 	ofNAT          = "is of NAT, which there is with services: vpp"
 	ofWiring       = "is of wiring, and with wiring.pod none there is none"
+	ofPeers        = "is of what agents tell each other, and with wiring.pod none they tell nothing"
 	ofIdleSessions = "is of idle sessions, which end with cleanupIdleNATSessions alone"
 )
 

@@ -56,9 +56,9 @@ func (m *machine) unquiet() string {
 	case m.proc == nil || m.proc.paused || m.vppPaused:
 	case m.proc.newsLate > 0:
 		return "what watches brought is on its way"
-	case m.vpp == nil && !m.vppHeld && !m.w.unwired():
+	case m.lacksVPP() && !m.vppHeld:
 		return "VPP is starting"
-	case m.vpp == nil && !m.w.unwired():
+	case m.lacksVPP():
 	case !m.proc.agent.Idle():
 		return m.proc.agent.Pending()
 	}

@@ -130,6 +130,6 @@ func (m *machine) numberless() bool {
 // addresses that the agent takes, which it learns late if its watches are late.
 func (m *machine) able() bool {
 	_, registered := m.w.api.Node(m.name)
-	return registered && m.up && m.proc != nil && !m.proc.paused && m.proc.client.Faults.Lag == 0 && (m.vpp != nil || m.w.unwired()) && !m.vppPaused && m.seen.ID() != 0 && len(m.seen.Blocks()) > 0 &&
+	return registered && m.up && m.proc != nil && !m.proc.paused && m.proc.client.Faults.Lag == 0 && !m.lacksVPP() && !m.vppPaused && m.seen.ID() != 0 && len(m.seen.Blocks()) > 0 &&
 		(!m.w.s.Config.Leases(m.name) || m.leased().IsValid())
 }

@@ -42,7 +42,7 @@ func (w *World) Snapshot(context.Context) (_ fact.Snapshot, err error) {
 
 // stands reports whether a scenario keeps a VPP from carrying packets on a machine that runs: the cluster is as quiet
 // as it gets, and not what laws about settled clusters are for.
-func (m *machine) stands() bool { return m.up && !m.w.unwired() && (m.vpp == nil || m.vppPaused) }
+func (m *machine) stands() bool { return m.up && (m.lacksVPP() || m.vppPaused) }
 
 func (m *machine) state() fact.NodeState {
 	n := &fact.NodeState{

@@ -245,7 +245,7 @@ func (st stage) Release(node string) {
 // clean one.
 func (st stage) Quiet(_ context.Context, node string) bool {
 	m := st.machines[node]
-	return m.proc != nil && (m.vpp != nil || st.unwired()) && !m.proc.paused && !m.vppPaused && m.proc.agent.Idle() && st.unchanging() == "" && !st.faulty() &&
+	return m.proc != nil && !m.lacksVPP() && !m.proc.paused && !m.vppPaused && m.proc.agent.Idle() && st.unchanging() == "" && !st.faulty() &&
 		// an agent without a lease says so, and one that gets a lease looks, in its time
 		(!st.s.Config.Leases(node) || m.leased().IsValid() && m.knowsLease()) &&
 		(st.plant == nil || st.plant.Stopping == nil)

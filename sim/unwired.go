@@ -56,6 +56,9 @@ func (m *machine) returnID() {
 	}
 }
 
+// lacksVPP reports whether no VPP runs where one should.
+func (m *machine) lacksVPP() bool { return m.vpp == nil && !m.w.unwired() }
+
 // hasNamespace reports whether a pod's namespace is there.
 func (m *machine) hasNamespace(path string) bool {
 	if m.w.unwired() {

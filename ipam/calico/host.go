@@ -122,7 +122,7 @@ func (h *Host) Step(now time.Time, ev Event) []Effect {
 	case PodRefused:
 		h.refused[ev.Owner] = now
 	case PodLeft:
-		if handle := HandleOf(ev.Owner); !h.holds(ev.Owner) && h.strange(handle) != nil {
+		if handle := HandleOf(ev.Owner); !h.holds(ev.Owner) && h.strange(map[string]bool{handle: true}) != nil {
 			h.left[handle] = true
 			h.soon(now)
 		}

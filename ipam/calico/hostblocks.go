@@ -91,16 +91,17 @@ func (h *Host) balance() (lacking int) {
 // giveBack writes the first block of which the agent has dropped something for good: it is journaled, and the other
 // nodes know.
 func (h *Host) giveBack() bool {
-	if s := h.strange(""); s != nil {
+	if s := h.strange(h.left); s != nil {
 		next := s.clone()
 		for i := range s.Hosts {
-			if h.stranger(*s, i) {
+			if h.stranger(*s, i, h.left) {
 				next.free(i)
 			}
 		}
 		h.write(Release, s, next)
 		return true
 	}
+	clear(h.left) // nothing is theirs any more
 	if len(h.leaving) == 0 || !h.agent.Idle {
 		return false
 	}

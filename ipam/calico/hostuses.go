@@ -50,28 +50,22 @@ func (h *Host) name() {
 	}
 }
 
-// stranger reports whether an address is by a handle of a pod that has left, and is the node's, but the agent's not: Calico has assigned it.
-func (h *Host) stranger(s Stored, i int) bool {
-	return h.left[s.Use(i).Handle] && s.Hosts[i] != h.self && NodeOf(s.Hosts[i]) == NodeOf(h.self)
+// stranger reports whether an address is by one of some handles, and is the node's, but the agent's not: Calico has assigned it.
+func (h *Host) stranger(s Stored, i int, handles map[string]bool) bool {
+	return handles[s.Use(i).Handle] && s.Hosts[i] != h.self && NodeOf(s.Hosts[i]) == NodeOf(h.self)
 }
 
-// strange is a block with such an address, by this handle where one is given; nil for none. Handles of which none is left are forgotten.
-func (h *Host) strange(handle string) *Stored {
-	if handle != "" {
-		before := h.left
-		h.left = map[string]bool{handle: true}
-		defer func() { h.left = before }()
-	}
-	if len(h.left) == 0 {
+// strange is a block with such an address, nil for none.
+func (h *Host) strange(handles map[string]bool) *Stored {
+	if len(handles) == 0 {
 		return nil
 	}
 	for _, s := range h.view.blocks {
 		for i := range s.Hosts {
-			if h.stranger(s, i) {
+			if h.stranger(s, i, handles) {
 				return &s
 			}
 		}
 	}
-	clear(h.left)
 	return nil
 }

@@ -100,14 +100,7 @@ func (v *VPP) NextHop(table uint32, to netip.Addr) (index uint32, hop netip.Addr
 	if t == nil {
 		return none, netip.Addr{}
 	}
-	r := v.lookup(t, a)
-	for range recursionsMax {
-		if r.path.kind != pathRecursive {
-			break
-		}
-		f, a = r.path.family, r.path.addr
-		r = v.lookup(v.tables[f][r.path.table], a)
-	}
+	r, f, a := v.resolved(v.lookup(t, a), f, a)
 	switch r.path.kind {
 	case pathNextHop:
 		return r.path.iface, r.path.addr.netip(r.path.family)
@@ -119,11 +112,20 @@ func (v *VPP) NextHop(table uint32, to netip.Addr) (index uint32, hop netip.Addr
 
 // leadsTo is the interface that a route leads to in the end, none where it leads to none.
 func (v *VPP) leadsTo(r route) uint32 {
+	if r, _, _ = v.resolved(r, 0, addr{}); r.path.kind == pathRecursive {
+		return none
+	}
+	return r.path.iface
+}
+
+// resolved is the route of an address that a recursive one comes to in the end, and the address that it is looked up for there.
+func (v *VPP) resolved(r route, f family, a addr) (route, family, addr) {
 	for range recursionsMax {
 		if r.path.kind != pathRecursive {
-			return r.path.iface
+			break
 		}
-		r = v.lookup(v.tables[r.path.family][r.path.table], r.path.addr)
+		f, a = r.path.family, r.path.addr
+		r = v.lookup(v.tables[f][r.path.table], a)
 	}
-	return none
+	return r, f, a
 }

@@ -53,9 +53,6 @@ const (
 
 func hostOf(name, uid string) string { return name + "/" + uid }
 
-// HostNode is the name of a host's node.
-func HostNode(host string) string { return calico.NodeOf(host) }
-
 func hostUID(host string) string {
 	_, uid, _ := strings.Cut(host, "/")
 	return uid
@@ -149,7 +146,7 @@ func blockName(cidr netip.Prefix) string {
 
 // attributesOf are those of an address of a host.
 func attributesOf(host string, u calico.Use, at time.Time) blockAttribute {
-	a := blockAttribute{Handle: u.Handle, Secondary: map[string]string{attrNode: HostNode(host), attrNodeUID: hostUID(host)}}
+	a := blockAttribute{Handle: u.Handle, Secondary: map[string]string{attrNode: calico.NodeOf(host), attrNodeUID: hostUID(host)}}
 	if u.Handle != "" {
 		a.Secondary[attrTimestamp] = at.UTC().String()
 	}
@@ -162,7 +159,7 @@ func attributesOf(host string, u calico.Use, at time.Time) blockAttribute {
 // blockObject is a block as an IPAMBlock, in the place of an old one, nil for none: what Calico itself has noted about addresses stays with
 // them for as long as they are the same node's.
 func blockObject(s calico.Stored, at time.Time, old *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": CalicoGroup + "/" + CalicoVersion, "kind": IPAMBlockKind}}
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": calicoAPIVersion, "kind": IPAMBlockKind}}
 	u.SetName(blockName(s.CIDR))
 	var was blockSpec
 	before := calico.Stored{Block: calico.Block{Hosts: make([]string, len(s.Hosts))}}
@@ -226,7 +223,7 @@ func blockObject(s calico.Stored, at time.Time, old *unstructured.Unstructured) 
 	notes := u.GetAnnotations()
 	delete(notes, affinityUID)
 	if s.Affinity != "" {
-		spec.Affinity = affinityHost + HostNode(s.Affinity)
+		spec.Affinity = affinityHost + calico.NodeOf(s.Affinity)
 		if uid := hostUID(s.Affinity); uid != "" {
 			if notes == nil {
 				notes = map[string]string{}
@@ -323,7 +320,7 @@ func (b calicoBlocks) writeBlock(ctx context.Context, e calico.WriteBlock) calic
 
 func (b calicoBlocks) apply(ctx context.Context, e calico.WriteBlock) (*unstructured.Unstructured, error) {
 	for _, host := range e.Unless {
-		n, err := b.client.CoreV1().Nodes().Get(ctx, HostNode(host), metav1.GetOptions{})
+		n, err := b.client.CoreV1().Nodes().Get(ctx, calico.NodeOf(host), metav1.GetOptions{})
 		if err == nil && string(n.UID) == hostUID(host) {
 			return nil, apierrors.NewConflict(schema.GroupResource{Group: CalicoGroup, Resource: IPAMBlockResource}, blockName(e.Block.CIDR), fmt.Errorf("node %s is there", host))
 		}

@@ -166,7 +166,7 @@ func (p *played) shown(name string) (list []netip.Prefix) {
 			block, err := kube.ReadBlock(o)
 			must(p.t, err)
 			for i, h := range block.Hosts {
-				if kube.HostNode(h) == name {
+				if calico.NodeOf(h) == name {
 					list = append(list, netip.PrefixFrom(block.Addr(i), 32))
 				}
 			}
