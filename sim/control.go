@@ -58,12 +58,7 @@ type runtime struct{ w *World }
 
 // CreateNetns implements cluster.Machine.
 func (r runtime) CreateNetns(node, path string) {
-	m := r.w.machines[node]
-	switch {
-	case m == nil || !m.up:
-	case r.w.unwired():
-		m.namespaces[path] = true
-	default:
+	if m := r.w.machines[node]; m != nil && m.up {
 		if err := m.host.CreateNamespace(path); err != nil {
 			panic("sim: a kubelet makes a namespace twice: " + err.Error())
 		}
@@ -74,7 +69,6 @@ func (r runtime) CreateNetns(node, path string) {
 func (r runtime) RemoveNetns(node, path string) {
 	if m := r.w.machines[node]; m != nil && m.up {
 		m.host.RemoveNamespace(path)
-		delete(m.namespaces, path)
 	}
 }
 

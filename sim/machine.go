@@ -76,8 +76,6 @@ type machine struct {
 	clocks  clocks
 	// id is the node's, in clusters without wiring.
 	id uint32
-	// namespaces are the pods', in clusters without wiring: Linux' model of one takes 1.8 KB, a quarter of such a pod.
-	namespaces map[string]bool
 }
 
 // recordTime is ample for an agent's start and the dumps of a large node.
@@ -101,9 +99,6 @@ func (w *World) newMachine(name string) (*machine, error) {
 		w.machinesMade++
 	}
 	m := &machine{w: w, name: name, number: w.machinesMade, at: w.net.Endpoint(name), up: true, disk: &hostmodel.Disk{}, rests: map[netip.Addr]time.Duration{}}
-	if w.unwired() {
-		m.namespaces = map[string]bool{}
-	}
 	eth0 := hostmodel.Device{Name: managementLink}
 	for k := range w.s.Topology.HostIPs {
 		a := w.s.Management(m.number, k)
@@ -379,7 +374,6 @@ func (m *machine) powerOn() {
 	}
 	m.up = true
 	m.host.Reboot()
-	clear(m.namespaces)
 	m.setManagement(m.management)
 	m.startVPP()
 	m.startAgent()

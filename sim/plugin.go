@@ -111,7 +111,7 @@ func (x *plugin) Fire() {
 		prep.Prepare(x.m.name, x.attempt(), func() { w.eng.After(0, x) })
 		return
 	}
-	if x.prepared && !x.m.hasNamespace(x.netns) {
+	if x.prepared && !x.m.host.HasNamespace(x.netns) {
 		x.end(noNamespace) // its kubelet has given it up meanwhile
 		return
 	}

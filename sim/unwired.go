@@ -59,14 +59,6 @@ func (m *machine) returnID() {
 // lacksVPP reports whether no VPP runs where one should.
 func (m *machine) lacksVPP() bool { return m.vpp == nil && !m.w.unwired() }
 
-// hasNamespace reports whether a pod's namespace is there.
-func (m *machine) hasNamespace(path string) bool {
-	if m.w.unwired() {
-		return m.namespaces[path]
-	}
-	return m.host.HasNamespace(path)
-}
-
 // identified adds the node's ID to what its journal says. It has none while there is no Node object: the agent is a pod, and starts when
 // there is.
 func (m *machine) identified(records []agent.Record) ([]agent.Record, bool) {
