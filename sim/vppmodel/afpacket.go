@@ -63,16 +63,16 @@ func (v *VPP) addAFPacket(m *af_packet.AfPacketCreateV3) (at uint32, retval int3
 			p.id = host.LinkID(name)
 		}
 	}
-	i := &iface{kind: KindAFPacket, name: "host-" + name, link: true, device: p,
+	added := iface{kind: KindAFPacket, name: "host-" + name, link: true, device: p,
 		ethernet: m.Mode == af_packet.AF_PACKET_API_MODE_ETHERNET}
 	switch {
-	case !i.ethernet:
+	case !added.ethernet:
 	case m.UseRandomHwAddr:
-		i.mac = v.drawMAC()
+		added.mac = v.drawMAC()
 	default:
-		i.mac = mac(m.HwAddr)
+		added.mac = mac(m.HwAddr)
 	}
-	v.addInterface(i)
+	i := v.addInterface(added)
 	v.packets[name] = i.index
 	v.tellInterface(i, i.flags(), false)
 	return i.index, ok

@@ -84,10 +84,13 @@ func (v *VPP) at(index uint32) *iface {
 	return nil
 }
 
-// addInterface gives an interface its index: the one freed last, else the next. Neighbors that an earlier owner of the
-// index left behind now apparently belong to this one.
-func (v *VPP) addInterface(i *iface) {
-	i.index = v.indices.get()
+// addInterface gives an interface its index, the one freed last, else the next, and keeps it at a place of its own.
+// Neighbors that an earlier owner of the index left behind now apparently belong to this one.
+func (v *VPP) addInterface(added iface) *iface {
+	at := v.indices.get()
+	i := v.ifacePages.at(at)
+	*i = added
+	i.index = at
 	if i.ethernet {
 		i.mtu[0], i.linkMTU = mtuDefault, linkMTU
 	}
@@ -101,6 +104,7 @@ func (v *VPP) addInterface(i *iface) {
 		v.ifaces = append(v.ifaces, nil)
 	}
 	v.ifaces[i.index] = i
+	return i
 }
 
 // deleteInterface takes an interface away, with its tag, addresses, unnumbered state, table binding, bridge membership

@@ -34,9 +34,8 @@ func (v *VPP) addLoopback(m mac, specified bool, instance uint32) (at uint32, re
 	if m == (mac{}) {
 		m = mac{0xde, 0xad, 5: byte(instance)}
 	}
-	i := &iface{kind: KindLoopback, name: "loop" + strconv.FormatUint(uint64(instance), 10),
-		instance: instance, mac: m, ethernet: true}
-	v.addInterface(i)
+	i := v.addInterface(iface{kind: KindLoopback, name: "loop" + strconv.FormatUint(uint64(instance), 10),
+		instance: instance, mac: m, ethernet: true})
 	v.tellInterface(i, i.flags(), false)
 	return i.index, ok
 }

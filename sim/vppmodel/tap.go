@@ -80,13 +80,13 @@ func (v *VPP) addTap(m *tapv2.TapCreateV3) (at uint32, retval int32) {
 	if retval := v.makeLinuxEnd(t, m); retval != ok {
 		return none, retval
 	}
-	i := &iface{kind: KindTap, name: "tap" + strconv.FormatUint(uint64(id), 10), tag: truncate(m.Tag, tagMax),
+	added := iface{kind: KindTap, name: "tap" + strconv.FormatUint(uint64(id), 10), tag: truncate(m.Tag, tagMax),
 		instance: id, mac: mac(m.MacAddress), ethernet: true, link: true, device: t}
 	if m.UseRandomMac {
-		i.mac = v.drawMAC()
+		added.mac = v.drawMAC()
 	}
 	v.taps.add(id)
-	v.addInterface(i)
+	i := v.addInterface(added)
 	v.tellInterface(i, i.flags(), false)
 	return i.index, ok
 }

@@ -18,8 +18,9 @@ type VPP struct {
 	writes  int64
 	random  uint64
 
-	ifaces  []*iface // by sw_if_index; nil where free
-	indices indexPool
+	ifaces     []*iface // by sw_if_index; nil where free
+	ifacePages pages[iface]
+	indices    indexPool
 	// numbered holds the indices of interfaces with addresses, unordered: overlap checks look at nothing else.
 	numbered []uint32
 
@@ -143,9 +144,9 @@ func New(cfg Config) *VPP {
 		v.addTable(f, 0, "")
 	}
 	v.addBridge(0).bvi = 0 // VPP never sets it: its own bridge has local0 for a BVI, and takes no other
-	v.addInterface(&iface{kind: KindLocal, name: "local0"})
+	v.addInterface(iface{kind: KindLocal, name: "local0"})
 	for _, n := range cfg.NICs {
-		i := &iface{kind: KindNIC, name: n.Name, mac: n.MAC, ethernet: true, device: &nic{cmp.Or(n.Driver, "dpdk"), n.MTU}}
+		i := iface{kind: KindNIC, name: n.Name, mac: n.MAC, ethernet: true, device: &nic{cmp.Or(n.Driver, "dpdk"), n.MTU}}
 		if i.mac == (mac{}) {
 			i.mac = v.drawMAC()
 		}

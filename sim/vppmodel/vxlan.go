@@ -44,6 +44,7 @@ type tunnels struct {
 	six   map[tunnelKey]uint32
 	names map[uint32]struct{}
 	slots indexPool
+	pages pages[vxlanTunnel] // by slot
 }
 
 func (s *tunnels) init() {
@@ -147,12 +148,14 @@ func (v *VPP) createTunnel(t vxlanTunnel, instance uint32, ethernet bool) (at ui
 		return none, instanceInUse
 	}
 	v.tunnels.names[instance] = struct{}{}
-	i := &iface{kind: KindVXLAN, name: "vxlan_tunnel" + strconv.FormatUint(uint64(instance), 10),
-		instance: instance, ethernet: ethernet, device: &t}
+	kept := v.tunnels.pages.at(t.slot)
+	*kept = t
+	added := iface{kind: KindVXLAN, name: "vxlan_tunnel" + strconv.FormatUint(uint64(instance), 10),
+		instance: instance, ethernet: ethernet, device: kept}
 	if ethernet {
-		i.mac = v.drawMAC()
+		added.mac = v.drawMAC()
 	}
-	v.addInterface(i)
+	i := v.addInterface(added)
 	v.tunnels.set(t.key(), i.index)
 	v.setUp(i, true)
 	v.tellInterface(i, i.flags(), false)

@@ -54,7 +54,7 @@ type Agent struct {
 	repairAt          time.Time // when everything is looked at for drift, zero for never
 	armed             time.Time // the last WakeAt
 	validates         bool
-	steps             uint64 // those that were validated
+	steps, bookSteps  uint64 // those that were validated, and those of them that count for the books
 	// lastWrite is the last write of the journal that was validated, acted the claim that was acted on then, and walked when the session was.
 	lastWrite, walked uint64
 	acted             nodeid.Claim
