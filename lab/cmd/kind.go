@@ -58,6 +58,10 @@ func kindUp(cmd *cobra.Command, c *common, f upFlags, args []string) error {
 		Say: func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }}
 	if o.VPPImage == "" {
 		o.VPPImage = container.DefaultImage
+		var err error
+		if o.Program, err = ownDigest(); err != nil {
+			return err
+		}
 	}
 	before := o
 	if f.fromHost {

@@ -70,9 +70,14 @@ func (b Backend) Import(ctx context.Context, name string, c *image.Contents, vpp
 	if err != nil {
 		return Image{}, err
 	}
+	program, err := image.Digest(c.Files[Program])
+	if err != nil {
+		return Image{}, err
+	}
 	r, err := e.ImageImport(ctx, client.ImageImportSource{Source: read, SourceName: "-"}, "", client.ImageImportOptions{
 		Message: "VPP of a machine, packed by vppdrill", Changes: []string{"ENTRYPOINT " + string(entry), "ENV VPPDRILL_VPP=" + strconv.Quote(vppAt),
-			`ENV PATH="/usr/sbin:/usr/bin:/sbin:/bin"`, "LABEL " + labelPacked + "=" + strconv.Quote(vppAt)}})
+			`ENV PATH="/usr/sbin:/usr/bin:/sbin:/bin"`, "LABEL " + labelPacked + "=" + strconv.Quote(vppAt),
+			"LABEL " + image.LabelProgram + "=" + program}})
 	_ = read.CloseWithError(errors.New("the engine reads no more"))
 	if err != nil {
 		return Image{}, fmt.Errorf("import image: %w", err)

@@ -25,28 +25,32 @@ func Check(ctx context.Context, o Options) error {
 	}
 	defer func() { _ = e.Close() }() // it has answered
 	if o.nodeImage() != "" {
-		_, architecture, err := e.image(ctx, o.nodeImage())
+		node, err := e.image(ctx, o.nodeImage())
 		switch {
 		case lab.IsCannotRun(err):
 			return lab.Cannot("there is no node image %s; docker pull %s, or name another by --node-image", o.nodeImage(), o.nodeImage())
 		case err != nil:
 			return err
-		case architecture != runtime.GOARCH:
+		case node.architecture != runtime.GOARCH:
 			return lab.Cannot("node image %s is for %s, and this machine is %s; docker pull --platform linux/%s %s, or name another by --node-image",
-				o.nodeImage(), architecture, runtime.GOARCH, runtime.GOARCH, o.nodeImage())
+				o.nodeImage(), node.architecture, runtime.GOARCH, runtime.GOARCH, o.nodeImage())
 		}
 	}
 	if err := e.stranger(ctx, o); err != nil || o.VPPImage == "" {
 		return err
 	}
-	_, architecture, err := e.image(ctx, o.VPPImage)
+	vpp, err := e.image(ctx, o.VPPImage)
 	switch {
 	case lab.IsCannotRun(err):
 		return lab.Cannot("world kind needs the image %s; `vppdrill lab image --from-host` makes one of this machine's VPP and this program", o.VPPImage)
-	case err == nil && architecture != runtime.GOARCH:
-		return lab.Cannot("image %s is for %s, and this machine is %s; `vppdrill lab image --from-host` makes one", o.VPPImage, architecture, runtime.GOARCH)
+	case err != nil:
+		return err
+	case vpp.architecture != runtime.GOARCH:
+		return lab.Cannot("image %s is for %s, and this machine is %s; `vppdrill lab image --from-host` makes one", o.VPPImage, vpp.architecture, runtime.GOARCH)
+	case o.Program != "" && vpp.program != "" && vpp.program != o.Program:
+		return lab.Cannot("image %s holds another build of vppdrill than this one; `vppdrill lab image --from-host` makes it anew", o.VPPImage)
 	}
-	return err
+	return nil
 }
 
 // stranger says of a cluster or network of this name, or of its cluster of another folder, that somebody else has made

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/kind/pkg/exec"
 
 	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/internal/image"
 )
 
 // fakeEngine answers what of Docker's API is asked before a cluster is made. Whatever else is asked fails its test.
@@ -27,6 +28,7 @@ type fakeEngine struct {
 	images     map[string]string            // architecture by name
 	networks   map[string]map[string]string // labels by name
 	containers map[string]string            // kind cluster by name
+	program    string                       // that of images; empty: none
 }
 
 // serve has the engine answer on the socket that DOCKER_HOST names.
@@ -84,7 +86,8 @@ func (f fakeEngine) answer(path string, r *http.Request) (any, bool) {
 	}
 	if name, ok := strings.CutPrefix(path, "/images/"); ok {
 		architecture, there := f.images[strings.TrimSuffix(name, "/json")]
-		return map[string]string{"Id": "sha256:1", "Architecture": architecture}, there
+		config := map[string]any{"Labels": map[string]string{image.LabelProgram: f.program}}
+		return map[string]any{"Id": "sha256:1", "Architecture": architecture, "Config": config}, there
 	}
 	return nil, false
 }
@@ -99,19 +102,20 @@ func TestUpDoesNotBegin(t *testing.T) {
 		engine fakeEngine
 		want   string
 	}{
-		"no VPP image":            {fakeEngine{images: map[string]string{node: runtime.GOARCH}}, "`vppdrill lab image --from-host` makes one of this machine's VPP"},
-		"no node image":           {fakeEngine{images: map[string]string{vpp: runtime.GOARCH}}, "there is no node image podnode:1; docker pull podnode:1, or"},
-		"VPP of another machine":  {fakeEngine{images: map[string]string{vpp: "s390x", node: runtime.GOARCH}}, "image vppdrill/vpp:1 is for s390x, and this machine is " + runtime.GOARCH + "; `vppdrill lab image"},
-		"node of another machine": {fakeEngine{images: map[string]string{vpp: runtime.GOARCH, node: "s390x"}}, "node image podnode:1 is for s390x, and this machine is " + runtime.GOARCH + "; docker pull --platform linux/"},
-		"a cluster of somebody's": {fakeEngine{images: both, containers: map[string]string{"vppdrill-x-control-plane": "vppdrill-x"}}, "`kind delete cluster --name vppdrill-x` ends it, or take another name by --lab"},
-		"a network of somebody's": {fakeEngine{images: both, networks: map[string]map[string]string{"vppdrill-x": nil}}, "`docker network rm vppdrill-x` removes it, or"},
-		"a cluster of other labs": {fakeEngine{images: both, networks: map[string]map[string]string{"vppdrill-x": {labelCluster: "x", labelDir: other}}}, "of the labs in " + other + "; `vppdrill lab down --labs " + other + " x` ends it"},
+		"no VPP image":             {fakeEngine{images: map[string]string{node: runtime.GOARCH}}, "`vppdrill lab image --from-host` makes one of this machine's VPP"},
+		"no node image":            {fakeEngine{images: map[string]string{vpp: runtime.GOARCH}}, "there is no node image podnode:1; docker pull podnode:1, or"},
+		"VPP of another machine":   {fakeEngine{images: map[string]string{vpp: "s390x", node: runtime.GOARCH}}, "image vppdrill/vpp:1 is for s390x, and this machine is " + runtime.GOARCH + "; `vppdrill lab image"},
+		"node of another machine":  {fakeEngine{images: map[string]string{vpp: runtime.GOARCH, node: "s390x"}}, "node image podnode:1 is for s390x, and this machine is " + runtime.GOARCH + "; docker pull --platform linux/"},
+		"VPP beside another build": {fakeEngine{images: both, program: "another"}, "image vppdrill/vpp:1 holds another build of vppdrill than this one; `vppdrill lab image --from-host` makes"},
+		"a cluster of somebody's":  {fakeEngine{images: both, containers: map[string]string{"vppdrill-x-control-plane": "vppdrill-x"}}, "`kind delete cluster --name vppdrill-x` ends it, or take another name by --lab"},
+		"a network of somebody's":  {fakeEngine{images: both, networks: map[string]map[string]string{"vppdrill-x": nil}}, "`docker network rm vppdrill-x` removes it, or"},
+		"a cluster of other labs":  {fakeEngine{images: both, networks: map[string]map[string]string{"vppdrill-x": {labelCluster: "x", labelDir: other}}}, "of the labs in " + other + "; `vppdrill lab down --labs " + other + " x` ends it"},
 		"a cluster of IPv6": {fakeEngine{images: both, networks: map[string]map[string]string{"vppdrill-x": {labelCluster: "x", labelDir: dir, labelFamily: "ipv6"}}},
 			"cluster vppdrill-x stands with IP family ipv6, and a cluster's is never changed; `vppdrill lab down x` ends it"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			c.engine.serve(t)
-			_, err := Up(t.Context(), Options{ID: "x", Nodes: 2, NodeImage: node, VPPImage: vpp, Dir: dir})
+			_, err := Up(t.Context(), Options{ID: "x", Nodes: 2, NodeImage: node, VPPImage: vpp, Program: "this", Dir: dir})
 			if !lab.IsCannotRun(err) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || HalfMade(err) || errors.Is(err, ErrStands) {
 				t.Errorf("%v, want %q", err, c.want)
 			}

@@ -35,6 +35,8 @@ type Options struct {
 	NodeImage string
 	// VPPImage holds VPP and this program: what lab image --from-host makes. It is here already.
 	VPPImage string
+	// Program is the SHA-256 of the program that an image packed on this machine has to hold; empty: any.
+	Program string
 	// Dir is the folder of this machine's labs: the cluster's kubeconfig is in it.
 	Dir string
 	// Agents is how agents differ from what fixtures/kubernetes says; nil: not at all.
@@ -262,11 +264,11 @@ func (m *maker) load(ctx context.Context) error {
 
 // loadNode brings the image into a node that does not have it.
 func (m *maker) loadNode(ctx context.Context, n nodes.Node) error {
-	id, _, err := m.engine.image(ctx, m.VPPImage)
+	vpp, err := m.engine.image(ctx, m.VPPImage)
 	if err != nil {
 		return err
 	}
-	if has, err := nodeutils.ImageID(n, m.VPPImage); err == nil && has == id {
+	if has, err := nodeutils.ImageID(n, m.VPPImage); err == nil && has == vpp.id {
 		return nil
 	}
 	m.say("loading %s into %s", m.VPPImage, n)
@@ -287,11 +289,11 @@ func (m *maker) loadInto(ctx context.Context, n nodes.Node) error {
 
 // apply installs the manifests.
 func (m *maker) apply(ctx context.Context) error {
-	id, _, err := m.engine.image(ctx, m.VPPImage)
+	vpp, err := m.engine.image(ctx, m.VPPImage)
 	if err != nil {
 		return err
 	}
-	text, err := m.overlay(id)
+	text, err := m.overlay(vpp.id)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/internal/image"
 	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 )
 
@@ -51,16 +52,23 @@ func connect(ctx context.Context) (engine, error) {
 	return engine{c}, nil
 }
 
-// architecture is that of an image; ErrCannotRun where it is not here.
-func (e engine) image(ctx context.Context, ref string) (id, architecture string, err error) {
+// imageOf is what an engine knows of an image. Program is that of image.LabelProgram; empty where nobody packed one.
+type imageOf struct{ id, architecture, program string }
+
+// image looks for one; ErrCannotRun where it is not here.
+func (e engine) image(ctx context.Context, ref string) (imageOf, error) {
 	i, err := e.ImageInspect(ctx, ref)
 	switch {
 	case errdefs.IsNotFound(err):
-		return "", "", lab.Cannot("there is no image %s", ref)
+		return imageOf{}, lab.Cannot("there is no image %s", ref)
 	case err != nil:
-		return "", "", fmt.Errorf("look for image %s: %w", ref, err)
+		return imageOf{}, fmt.Errorf("look for image %s: %w", ref, err)
 	}
-	return i.ID, i.Architecture, nil
+	out := imageOf{id: i.ID, architecture: i.Architecture}
+	if i.Config != nil {
+		out.program = i.Config.Labels[image.LabelProgram]
+	}
+	return out, nil
 }
 
 // save streams an image as an archive.
