@@ -3,7 +3,6 @@ package cause
 import (
 	"cmp"
 	"fmt"
-	"net/netip"
 	"reflect"
 	"slices"
 	"strconv"
@@ -60,6 +59,7 @@ func (w *walk) chain(f *result.Failure, last int64) []result.Link {
 	w.decided(f)
 	w.saved(f)
 	w.repeats(f)
+	w.silences(f)
 	w.births(strings.Join(macPattern.FindAllString(f.What, -1), " "), f.Event, 54)
 	if at := r.neededAt; at >= r.first && at > 0 && at <= w.end {
 		e := &r.events[at-r.first]
@@ -75,18 +75,12 @@ func (w *walk) chain(f *result.Failure, last int64) []result.Link {
 	return w.links(f)
 }
 
-// want is a subject of the chain, and the event that made it one.
-type want struct {
-	depth int
-	leads int64
-	// plain is its form in event lines.
-	plain []string
-}
-
 // walk goes back through a run.
 type walk struct {
-	r      *Recorder
-	end    int64
+	r   *Recorder
+	end int64
+	// broken is when the law breaks: at its event, or later where the law gave it time.
+	broken time.Duration
 	node   string
 	wanted map[string]*want
 	order  []string
@@ -116,6 +110,10 @@ const depthMost = 2
 
 func (w *walk) start(f *result.Failure) {
 	w.end, w.node = f.Event, f.Node
+	w.broken = w.at(w.end)
+	if f.AtSeconds > 0 {
+		w.broken = max(w.broken, time.Duration(f.AtSeconds*float64(time.Second)))
+	}
 	w.facts = len(w.r.facts)
 	for w.facts > 0 && !w.before(&w.r.facts[w.facts-1], f) {
 		w.facts--
@@ -146,31 +144,6 @@ func (w *walk) before(x *told, f *result.Failure) bool {
 	return x.event <= w.end || x.event == w.end+1 && x.fact.At.Seconds() <= f.AtSeconds
 }
 
-// want adds subjects of the walk. Present ones stay unchanged, because they are nearer.
-func (w *walk) want(tokens []string, depth int, leads int64) {
-	if depth > depthMost {
-		return
-	}
-	for _, t := range tokens {
-		if w.wanted[t] != nil || depth > 0 && strings.HasPrefix(t, "b:") && len(w.order) > 24 {
-			continue
-		}
-		x := &want{depth: depth, leads: leads}
-		kind, name, _ := strings.Cut(t, ":")
-		switch kind {
-		case "a", "b", "p":
-			x.plain = []string{name}
-		case "i":
-			x.plain = []string{"allocatedIDs/" + name}
-		case "d":
-			_, device, _ := strings.Cut(name, " ")
-			x.plain = []string{device}
-		}
-		w.wanted[t] = x
-		w.order = append(w.order, t)
-	}
-}
-
 // visit examines one event, after all later ones.
 func (w *walk) visit(i int64) {
 	e := &w.r.events[i]
@@ -195,8 +168,11 @@ func (w *walk) visit(i int64) {
 func (w *walk) fact(seq int64, e *event, f *fact.Fact, ancestor bool) bool {
 	tokens := w.r.aboutFact(f)
 	nearest, about := w.nearest(tokens, "apbid")
-	if nearest == nil {
-		nearest, about = w.holding(tokens)
+	_, allocates := f.What.(fact.NodeBlocks)
+	holds, block := w.holding(tokens)
+	allocates = allocates && holds != nil && w.ownerless(block)
+	if nearest == nil || allocates {
+		nearest, about = holds, block
 	}
 	weight := weightOf(f)
 	if nearest == nil {
@@ -232,6 +208,9 @@ func (w *walk) fact(seq int64, e *event, f *fact.Fact, ancestor bool) bool {
 	if ancestor {
 		score += 10
 	}
+	if allocates {
+		score += 24 // no pod has the law's address: the block is all that says whose it is
+	}
 	if holder := kind == reflect.TypeFor[fact.Leased]() && nearest.depth == 0 &&
 		strings.HasPrefix(about, "a:"); seq < w.begun && !holder {
 		score -= 12
@@ -242,22 +221,6 @@ func (w *walk) fact(seq int64, e *event, f *fact.Fact, ancestor bool) bool {
 		w.ancestors[e.parent] = true
 	}
 	return true
-}
-
-// holding is an address of the law that lies in one of the tokens' blocks.
-func (w *walk) holding(tokens []string) (*want, string) {
-	for _, t := range tokens {
-		block, err := netip.ParsePrefix(strings.TrimPrefix(t, "b:"))
-		if err != nil || t[0] != 'b' {
-			continue
-		}
-		for _, o := range w.order {
-			if addr, err := netip.ParseAddr(strings.TrimPrefix(o, "a:")); err == nil && o[0] == 'a' && w.wanted[o].depth == 0 && block.Contains(addr) {
-				return w.wanted[o], t
-			}
-		}
-	}
-	return nil, ""
 }
 
 // line examines the event's own line.
@@ -301,6 +264,8 @@ func (w *walk) line(seq int64, e *event, ancestor bool) {
 			if nearest.depth == 0 && writing(e.line) {
 				score += 26 // it changes a subject of the law
 			}
+		} else if nearest.depth == 0 && w.joins(e.line) {
+			score += 24
 		}
 	case ancestor && weight >= touching:
 		nearest = &want{leads: w.end}
@@ -345,57 +310,6 @@ func (w *walk) addOf(seq int64, at time.Duration, node, text, kind string, leads
 	w.found = append(w.found, candidate{result.Link{Event: seq, AtSeconds: at.Seconds(), Node: node, Kind: kind,
 		Text: text, Leads: leads}, score})
 }
-
-// nearest is the wanted subject, among tokens of some kinds, that is nearest to the law.
-func (w *walk) nearest(tokens []string, kinds string) (best *want, token string) {
-	for _, t := range tokens {
-		if x := w.wanted[t]; x != nil && strings.Contains(kinds, t[:1]) && (best == nil || x.depth < best.depth) {
-			best, token = x, t
-		}
-	}
-	return best, token
-}
-
-// mentioned is the nearest wanted subject in a line of a node. Devices are those of the node.
-func (w *walk) mentioned(node, line string) (best *want, token string) {
-	for _, t := range w.order {
-		x := w.wanted[t]
-		if best != nil && x.depth >= best.depth || t[0] == 'd' && !strings.HasPrefix(t, "d:"+node+" ") {
-			continue
-		}
-		for _, p := range x.plain {
-			if mentions(line, p) {
-				best, token = x, t
-			}
-		}
-		if pod, ok := strings.CutPrefix(t, "p:"); ok && best != x {
-			for _, id := range containerPattern.FindAllString(line, 2) {
-				if w.r.pods[head(strings.ReplaceAll(id, "-", ""))] == pod {
-					best, token = x, t
-				}
-			}
-		}
-	}
-	return best, token
-}
-
-// mentions reports whether a line has a whole word.
-func mentions(line, word string) bool {
-	for from := 0; ; {
-		i := strings.Index(line[from:], word)
-		if i < 0 {
-			return false
-		}
-		i += from
-		end := i + len(word)
-		if (i == 0 || !inWord(line[i-1])) && (end == len(line) || !inWord(line[end])) {
-			return true
-		}
-		from = i + 1
-	}
-}
-
-func inWord(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c == '.' || c == '-' }
 
 // unheard says whether the node that broke the law was notified of a change of a node ID's record, before the next one.
 func (w *walk) unheard(seq int64, id uint32) string {
@@ -462,11 +376,7 @@ func (w *walk) links(f *result.Failure) []result.Link {
 		texts[c.Text] = true
 		out = append(out, c.Link)
 	}
-	at := w.r.events[f.Event-w.r.first].at
-	if f.AtSeconds > 0 {
-		at = max(at, time.Duration(f.AtSeconds*float64(time.Second)))
-	}
-	out = append(out, result.Link{Event: f.Event, AtSeconds: at.Seconds(), Node: f.Node, Kind: "broken",
+	out = append(out, result.Link{Event: f.Event, AtSeconds: w.broken.Seconds(), Node: f.Node, Kind: "broken",
 		Text: "law " + f.Law + " is broken: " + f.What})
 	slices.SortStableFunc(out, func(a, b result.Link) int { return cmp.Compare(a.Event, b.Event) })
 	// A link leads to the next chosen one at or after the event that it was found for.

@@ -146,3 +146,22 @@ func TestLinesOfIPAMD(t *testing.T) {
 		}
 	}
 }
+
+// Goal: a chain tells where a controller falls silent about a node that has no block, and says that the step is not known
+// where the controller never did anything like it. Method: a controller that has given one node a block and has heard of
+// the next; the same with a controller that only reads.
+func TestSilence(t *testing.T) {
+	lines := []string{"link operator-1>api patch-node #1 node-1 10.1.0.0/24", "link api>operator-1 patch-node #1 node-1 10.1.0.0/24: node-1 rv 2", "action add-node",
+		"watch api>operator-1 nodes added node-2 rv 3", "node-2 agent up", "link operator-1>api list nodes", "node-2 wake"}
+	failure := &result.Failure{Law: "nodes-served", Node: "node-2", What: "2 pods of node-2 wait for an address and node-2 has no block", Event: int64(len(lines))}
+	text := textOf(toldOf(lines, nil, nil).Chain(failure))
+	if want := "4 missing: missing: operator-1 is notified: nodes added node-2 rv 3: after this event operator takes no step for node-2 until the law breaks, 3ms later; " +
+		"its last one for another node is at event 1: operator-1 asks the API server: patch-node #1 node-1 10.1.0.0/24"; !strings.Contains(text, want) || strings.Contains(text, "not known") {
+		t.Errorf("want %q in\n%s", want, text)
+	}
+	lines[0], lines[1] = "link operator-1>api list pods", "link api>operator-1 list pods: 3 rv 2"
+	text = textOf(toldOf(lines, nil, nil).Chain(failure))
+	if want := "7 missing: not known: this run alone does not show which step is missing; compare with a passing run: --passed FILE"; !strings.Contains(text, want) {
+		t.Errorf("want %q in\n%s", want, text)
+	}
+}

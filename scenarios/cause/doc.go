@@ -13,7 +13,9 @@
 // program version also shows intended changes as differences.
 //
 // Without another run a chain shows which journal records an answer relies on (journal.go), which actor repeats one
-// step (repeat.go), and where MAC addresses in the law's text first appeared.
+// step (repeat.go), where a controller or an agent falls silent about what the law names (silence.go), and where MAC
+// addresses in the law's text first appeared. Where work is not done and nothing of the run shows by whom, the chain says
+// that the step is not known.
 //
 // Start at Recorder, which records a run, and Chain. Events come in order; only the last ones of a very long run are
 // kept. deed.go describes facts, line.go event lines; chain.go decides which links are chosen and why.

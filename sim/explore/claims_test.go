@@ -38,6 +38,11 @@ var claims = []claim{
 	{regexp.MustCompile(`^([^;]*)'s agent waits: ([^;]*), and waits until the law breaks`), stillWaits},
 	{regexp.MustCompile(`without step ([0-9]+) of the timeline, (.*), nothing breaks`), ofTimeline},
 	{regexp.MustCompile(`its journal holds ([0-9]+) leases?`), journalHolds},
+	{regexp.MustCompile(`after this event (\S+) takes no step for (\S+) until the law breaks, (\S+) later; its last one for another node is at event ([0-9]+)`), silent},
+	{regexp.MustCompile(`after this event (\S+) takes no step until the law breaks, (\S+) later`), paused},
+	{regexp.MustCompile(`it took ([0-9]+) such steps since the timeline's last action, on average every (\S+)`), paced},
+	{regexp.MustCompile(`after this event (\S+)'s agent makes no call for (\S+) until the law breaks, (\S+) later`), uncalled},
+	{regexp.MustCompile(`no agent makes a call for (\S+) until the law breaks`), uncalled},
 	{regexp.MustCompile(`^missing: (.*?); from here on the other run`), notToldElsewhere},
 }
 
@@ -261,4 +266,83 @@ func notToldElsewhere(_ *witness, f *result.Failure, l *result.Link, m []string)
 		}
 	}
 	return ""
+}
+
+// own matches the requests and events of a program, or of each replica of a kind of them.
+func own(who string) *regexp.Regexp {
+	who = regexp.QuoteMeta(who) + `(?:-[0-9]+)?`
+	return regexp.MustCompile(`^(?:link ` + who + `>\S+ (?:patch|touch|update|create|delete|get|append|grant|take)|` + who + `: event )`)
+}
+
+// after is an event behind a link, until the law breaks, whose line both patterns match; 0 if there is none.
+func (x *witness) after(f *result.Failure, l *result.Link, who, what *regexp.Regexp) string {
+	for i := int(l.Event); i < int(f.Event) && i < len(x.lines); i++ {
+		if who.MatchString(x.lines[i]) && what.MatchString(x.lines[i]) {
+			return fmt.Sprintf("event %d is %s", i+1, x.lines[i])
+		}
+	}
+	return ""
+}
+
+// later: the law breaks that long after the event.
+func (x *witness) later(f *result.Failure, l *result.Link, text string) string {
+	d, err := scenarios.ParseDuration(text)
+	if wrong := f.AtSeconds - x.at[l.Event-1].Seconds() - d.Seconds(); err != nil || max(wrong, -wrong) > 1e-4 {
+		return fmt.Sprintf("the law breaks at %gs, the event is at %s", f.AtSeconds, x.at[l.Event-1])
+	}
+	return ""
+}
+
+// silent: no request or event of a kind of programs has the node behind the event, which has it; and the other event is
+// one for another node.
+func silent(x *witness, f *result.Failure, l *result.Link, m []string) string {
+	node := regexp.MustCompile(`\b` + regexp.QuoteMeta(m[2]) + `\b`)
+	other, _ := strconv.Atoi(m[4])
+	switch line := x.lines[other-1]; {
+	case !node.MatchString(x.lines[l.Event-1]):
+		return "the event has nothing of " + m[2]
+	case !own(m[1]).MatchString(line) || node.MatchString(line):
+		return fmt.Sprintf("event %d is %s", other, line)
+	}
+	for i := other; i < int(f.Event) && i < len(x.lines); i++ {
+		if line := x.lines[i]; own(m[1]).MatchString(line) && !strings.Contains(line, " touch-") && !strings.Contains(line, ": event ") &&
+			strings.Contains(line, " node-") && !node.MatchString(line) {
+			return fmt.Sprintf("event %d is a later one for another node", i+1)
+		}
+	}
+	return x.after(f, l, own(m[1]), node) + x.later(f, l, m[3])
+}
+
+// paused: no request or event of the program behind the event.
+func paused(x *witness, f *result.Failure, l *result.Link, m []string) string {
+	return x.after(f, l, own(m[1]), regexp.MustCompile("")) + x.later(f, l, m[2])
+}
+
+// paced: as many lines that begin like the event's, up to it from the last action on, and as far apart.
+func paced(x *witness, _ *result.Failure, l *result.Link, m []string) string {
+	head := regexp.MustCompile(`^link \S+ \S+`).FindString(x.lines[l.Event-1])
+	times, first := 0, int(l.Event)
+	for i := int(l.Event); i > 0 && !strings.HasPrefix(x.lines[i-1], "action "); i-- {
+		if strings.HasPrefix(x.lines[i-1], head+" ") {
+			times, first = times+1, i
+		}
+	}
+	every, err := scenarios.ParseDuration(m[2])
+	if err != nil || strconv.Itoa(times) != m[1] || ((x.at[l.Event-1]-x.at[first-1])/time.Duration(max(times-1, 1))-every).Abs() > time.Millisecond {
+		return fmt.Sprintf("%d times from event %d on", times, first)
+	}
+	return ""
+}
+
+// uncalled: no call, of the agent or of all, has the service's address and port behind the event, or at all.
+func uncalled(x *witness, f *result.Failure, l *result.Link, m []string) string {
+	address := regexp.MustCompile(`service ` + regexp.QuoteMeta(m[len(m)-1]) + ` `)
+	if len(m) == 4 {
+		address = regexp.MustCompile(`service ` + regexp.QuoteMeta(m[2]) + ` `)
+		if !address.MatchString(x.lines[l.Event-1]) {
+			return "the event has none"
+		}
+		return x.after(f, l, regexp.MustCompile(`^`+m[1]+` call nat44_`), address) + x.later(f, l, m[3])
+	}
+	return x.after(f, &result.Link{}, regexp.MustCompile(` call nat44_`), address)
 }

@@ -60,11 +60,11 @@ var rewrite = flag.Bool("rewrite", false, "write testdata/naming.txt anew")
 // Goal: how many chains name the step that was planted, in a table that everybody can make again. Method: the exhibits of
 // steps, explained beside the run without the fault and alone. A chain is judged by the lines before its last, the law's:
 // exact, a line has the words of the step; good, one has those of its next consequence or of the input that it got wrong;
-// weak, one names the program; wrong, none does. The table is a golden; its figures may not get worse unseen.
+// weak, one names the program; unknown, a line says that this run does not show the step; wrong, none does. The table is a golden; its figures may not get worse unseen.
 func TestNaming(t *testing.T) {
 	var out strings.Builder
 	out.WriteString("# Does a chain of causes name the faulty step? Made by: go test ./sim/explore -run TestNaming -args -rewrite\n" +
-		"# exact: a line has the words of the step; good: those of its next consequence or of its wrong input; weak: a line names the program; wrong: none.\n" +
+		"# exact: a line has the words of the step; good: those of its next consequence or of its wrong input; weak: a line names the program; unknown: a line says that the step is not known; wrong: none.\n" +
 		"# The law's own line does not count. beside: explained with the run that lacks the fault; alone: without.\n")
 	for _, mode := range []string{beside, alone} {
 		counts := map[string]int{}
@@ -82,7 +82,7 @@ func TestNaming(t *testing.T) {
 			counts[grade]++
 			fmt.Fprintf(&out, "\n%s %s: %s\n  planted: %s\n  named:   %s\n", mode, e.Name, grade, e.Fault, line)
 		}
-		fmt.Fprintf(&out, "\n%s: %d exact, %d good, %d weak, %d wrong of %d\n", mode, counts["exact"], counts["good"], counts["weak"], counts["wrong"], len(steps))
+		fmt.Fprintf(&out, "\n%s: %d exact, %d good, %d weak, %d unknown, %d wrong of %d\n", mode, counts["exact"], counts["good"], counts["weak"], counts["unknown"], counts["wrong"], len(steps))
 	}
 	const file = "testdata/naming.txt"
 	if *rewrite {
@@ -98,7 +98,7 @@ func TestNaming(t *testing.T) {
 
 // grade judges a chain, and gives the line that decided.
 func (st *step) grade(chain []result.Link) (grade, line string) {
-	for _, g := range []struct{ grade, words string }{{"exact", st.exact}, {"good", st.good}, {"weak", regexp.QuoteMeta(st.who) + `\b`}} {
+	for _, g := range []struct{ grade, words string }{{"exact", st.exact}, {"good", st.good}, {"unknown", "^not known: "}, {"weak", regexp.QuoteMeta(st.who) + `\b`}} {
 		for _, l := range chain {
 			if l.Kind != "broken" && regexp.MustCompile(g.words).MatchString(l.Text) {
 				return g.grade, fmt.Sprintf("event %d: %s", l.Event, l.Text)

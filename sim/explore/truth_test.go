@@ -71,6 +71,36 @@ func TestUntrueIsFound(t *testing.T) {
 	}
 }
 
+// Goal: untrue words about a silence are found. Method: true lines of chains that tell where a program falls silent, each
+// with one word changed.
+func TestUntrueSilenceIsFound(t *testing.T) {
+	for name, changes := range map[string][][2]string{
+		"patch-never-retried": {{"for node-3", "for node-1"}, {"for node-3", "for node-2"}, {"event 38", "event 37"}, {"event 38", "event 349"}, {"event 38", "event 42"}, {"1m20.9991s", "1m21s"}},
+		"one-node-at-a-time":  {{"6.1989s", "6.1s"}, {"took 2", "took 3"}, {"every 10s", "every 9s"}},
+		"last-endpoint-stays": {{"node-1's agent makes", "node-2's agent makes"}, {"no call for 10.96.0.10:80", "no call for 10.96.0.10:81"}, {"199.4ms later", "2s later"}},
+	} {
+		e, err := museum.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, r, seed := explained(t, e, alone)
+		x := witnessed(t, s, e, seed)
+		i := slices.IndexFunc(r.Failure.Chain, func(l result.Link) bool { return strings.Contains(l.Text, " until the law breaks, ") })
+		if i < 0 {
+			t.Errorf("%s: no silence", name)
+			continue
+		}
+		l := &r.Failure.Chain[i]
+		was := *l
+		for _, c := range changes {
+			if l.Text = strings.Replace(was.Text, c[0], c[1], 1); l.Text == was.Text || len(x.wrong(r.Failure, i)) == 0 {
+				t.Errorf("%s: %q for %q is not found in %q", name, c[1], c[0], was.Text)
+			}
+		}
+		*l = was
+	}
+}
+
 // witness is what a run did, written down.
 type witness struct {
 	s         *scenarios.Scenario
