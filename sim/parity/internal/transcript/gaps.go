@@ -83,6 +83,8 @@ var gaps = []Gap{
 		"packets stays; the model hears, and packets into such an interface are not compared"},
 	{"stale-bvi-entry", "VPP 25.10 dies of a frame for the MAC that an interface had when it became a BVI, where it was given another one since and is gone: " +
 		"its L2 FIB entry stays; such packets are not sent"},
+	{"heard-by-uu-fwd", "VPP 25.10 dies of a frame that comes in on a bridge domain's interface for unknown unicast, unless that was a member before: its copy of the " +
+		"domain's features is empty; the model drops the frame, and none is sent"},
 	{"unsure-packets", "where a packet comes out depends on more than what dumps show, and the model says so instead of guessing: routes with several paths, " +
 		"paths whose interface was deleted and whose index another one has, neighbors outside their interface's subnet, MACs that were learned, and " +
 		"members of no bridge domain that are bridged; such packets are not compared"},
