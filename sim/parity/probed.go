@@ -127,7 +127,7 @@ func (m model) dut() *walk.DUT {
 
 // doubtful is vppmodel.Doubtful, and what only a history shows.
 func (m model) doubtful(table uint32, to netip.Addr, hop bool) bool {
-	return m.Doubtful(table, to, hop) || m.hops.outlived(m.NextHop(table, to))
+	return m.Doubtful(table, to, hop) || m.refined.stale[to] || m.hops.outlived(m.NextHop(table, to))
 }
 
 // inject is what the walker says of a packet.

@@ -30,16 +30,18 @@ type model struct {
 	// learned is what the real VPP's bridge domains have learned; nil is nothing.
 	learned func(bridge uint32, mac vppwire.MAC) bool
 	hops    *pastHops
+	refined *refinements
 }
 
 // NewModel returns a fresh model without NICs, as the real one has none.
 func NewModel() Subject {
-	return model{VPP: vppmodel.New(vppmodel.Config{PID: 1, Host: newLinux()}), hops: newPastHops()}
+	return model{VPP: vppmodel.New(vppmodel.Config{PID: 1, Host: newLinux()}), hops: newPastHops(), refined: newRefinements()}
 }
 
 func (m model) Ask(_ context.Context, q api.Message) ([]api.Message, error) {
 	answers, err := m.Answer(vppmodel.InProcess, q)
 	m.hops.note(m.VPP, q)
+	m.refined.note(m.VPP, q)
 	return answers, err
 }
 

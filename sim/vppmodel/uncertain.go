@@ -1,6 +1,9 @@
 package vppmodel
 
-import "net/netip"
+import (
+	"iter"
+	"net/netip"
+)
 
 // A packet's path also depends on state beside the tables that Route, Bridge and MAC show: VPP's memory of their
 // history, and where it may differ from them. It is for comparisons with a real VPP (scenarios/walk, Policy).
@@ -128,4 +131,23 @@ func (v *VPP) resolved(r route, f family, a addr) (route, family, addr) {
 		r = v.lookup(v.tables[f][r.path.table], a)
 	}
 	return r, f, a
+}
+
+// Refining yields the neighbors of all interfaces, in order, and whether what covers each one leads to its interface, so
+// that it may attract its traffic. VPP asks that when the neighbor's entry or its cover comes, and not when the interface
+// borrows other addresses or the cover's own next hop leads elsewhere.
+func (v *VPP) Refining() iter.Seq2[Neighbor, bool] {
+	return func(yield func(Neighbor, bool) bool) {
+		for _, k := range v.neighborKeys(func(neighborKey, neighbor) bool { return true }) {
+			t, host := v.tableOf(k.index, k.family), prefix{k.addr, k.family.bits()}
+			refines := false
+			if _, there := t.get(host); there {
+				cover, _ := v.coverInterface(t, host, t.lengths[1:])
+				refines = v.refines(k.index, cover)
+			}
+			if !yield(Neighbor{k.index, k.addr.netip(k.family), v.neighbors[k].mac}, refines) {
+				return
+			}
+		}
+	}
 }
