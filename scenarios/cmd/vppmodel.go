@@ -38,9 +38,10 @@ func vppModelCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "model --socket PATH",
 		Short: "Serve a modelled VPP on a socket for any govpp program",
-		Long: `Serve a modelled VPP on a unix socket in VPP's binary API. Programs on govpp's client connect to it unchanged. Taps and
-AF_PACKET interfaces work; packets are not forwarded. VPP's command line answers "show version" and "show state", which
-prints everything that the model holds.
+		Long: `Serve a modelled VPP on a unix socket in VPP's binary API. Programs on govpp's client connect to it unchanged, and so do
+VPP's own vpp_api_test, its C library VAPI and its Python client vpp_papi. Taps and AF_PACKET interfaces work; packets are not
+forwarded. A request that VPP has and the model has not is answered by -9, Unimplemented, where its reply has a retval. VPP's command
+line answers "show version", "show interface" and "show state", which prints everything that the model holds.
 
 --fault lets requests fail, in the words of vppdrill describe faults: Refuse answers with a retval, Vanish loses the request,
 Mute the answer, Delay and Duplicate do that; Request, Nth, First, After, Prob and During say which. The server runs until it is interrupted, and removes the socket then.`,

@@ -163,8 +163,25 @@ func TestGovppClient(t *testing.T) {
 	if err != nil || !strings.Contains(cli.Reply, "10.10.0.1/32") {
 		t.Errorf("command line: %+v, %v", cli, err)
 	}
-	if cli, err := vlib.NewServiceClient(conn).CliInband(ctx, &vlib.CliInband{Cmd: "show frogs"}); err != nil || cli.Reply != "unknown input `show frogs'\n" {
-		t.Errorf("command line: %+v, %v", cli, err)
+	for command, want := range map[string]vlib.CliInbandReply{
+		"show frogs":         {Retval: -1, Reply: "show: unknown input `frogs'\n"},
+		"":                   {Retval: -1, Reply: "unknown input `'\n"},
+		"show":               {Retval: -1, Reply: "show: unknown input `'\n"},
+		"show interface nil": {Retval: -1, Reply: "show interface: unknown input `nil'\n"},
+		"show int loop0": {Reply: "              Name               Idx    State  MTU (L3/IP4/IP6/MPLS)     Counter          Count     \n" +
+			"loop0                             2     down         9000/0/0/0     \n"},
+	} {
+		got := vlib.CliInbandReply{}
+		if err := conn.Invoke(ctx, &vlib.CliInband{Cmd: command}, &got); err != nil || got != want {
+			t.Errorf("command line: %q: %+v, %v", command, got, err)
+		}
+	}
+	first := &memclnt.GetFirstMsgIDReply{}
+	if err := conn.Invoke(ctx, &memclnt.GetFirstMsgID{Name: "acl_9cde599d"}, first); err != nil || first.Retval != 0 || first.FirstMsgID != 56 {
+		t.Errorf("the first message of a module: %+v, %v", first, err)
+	}
+	if err := conn.Invoke(ctx, &memclnt.GetFirstMsgID{Name: "memclnt_b197c551"}, first); err != nil || first.Retval != int32(api.INVALID_VALUE) || first.FirstMsgID != 1<<16-1 {
+		t.Errorf("the first message of no module: %+v, %v", first, err)
 	}
 	if _, err := vpe.NewServiceClient(conn).ShowVpeSystemTime(ctx, &vpe.ShowVpeSystemTime{}); err != nil {
 		t.Error(err)

@@ -1,7 +1,6 @@
 package socket
 
 import (
-	"strings"
 	"time"
 
 	"go.fd.io/govpp/api"
@@ -17,6 +16,9 @@ import (
 // processExchanges are answered here: they are about the process and its clock, not about the dataplane.
 var processExchanges = []vppmodel.Exchange{
 	{Request: &memclnt.MemclntKeepalive{}, Reply: &memclnt.MemclntKeepaliveReply{}},
+	{Request: &memclnt.GetFirstMsgID{}, Reply: &memclnt.GetFirstMsgIDReply{}},
+	{Request: &memclnt.APIVersions{}, Reply: &memclnt.APIVersionsReply{}},
+	{Request: &memclnt.GetAPIJSON{}, Reply: &memclnt.GetAPIJSONReply{}},
 	{Request: &vpe.ShowVpeSystemTime{}, Reply: &vpe.ShowVpeSystemTimeReply{}},
 	{Request: &vpe.LogDump{}, Details: &vpe.LogDetails{}},
 	{Request: &vlib.CliInband{}, Reply: &vlib.CliInbandReply{}},
@@ -36,13 +38,25 @@ func (s *Server) process(m api.Message) ([]api.Message, bool) {
 	switch m := m.(type) {
 	case *memclnt.MemclntKeepalive:
 		return []api.Message{&memclnt.MemclntKeepaliveReply{}}, true
+	case *memclnt.GetFirstMsgID:
+		first, known := s.table.first[m.Name]
+		if !known {
+			return []api.Message{&memclnt.GetFirstMsgIDReply{Retval: int32(api.INVALID_VALUE), FirstMsgID: 1<<16 - 1}}, true
+		}
+		return []api.Message{&memclnt.GetFirstMsgIDReply{FirstMsgID: first}}, true
+	case *memclnt.APIVersions:
+		return []api.Message{&memclnt.APIVersionsReply{}}, true // VPP 25.10 fills its list no longer
+	case *memclnt.GetAPIJSON:
+		return []api.Message{&memclnt.GetAPIJSONReply{Retval: int32(api.UNIMPLEMENTED)}}, true // two megabytes of VPP's own files
 	case *vpe.ShowVpeSystemTime:
 		now := time.Since(s.started).Seconds()
 		return []api.Message{&vpe.ShowVpeSystemTimeReply{VpeSystemTime: vpe_types.Timestamp(now)}}, true
 	case *vpe.LogDump:
 		return nil, true
 	case *vlib.CliInband:
-		return []api.Message{&vlib.CliInbandReply{Reply: s.commandLine(m.Cmd)}}, true
+		r := &vlib.CliInbandReply{}
+		r.Reply, r.Retval = s.commandLine(m.Cmd)
+		return []api.Message{r}, true
 	case *mactime.MactimeDump:
 		// A table without devices, and that of the epoch that the client has already (src/plugins/mactime/mactime.c).
 		return []api.Message{&mactime.MactimeDumpReply{Retval: int32(api.NO_CHANGE)}}, true
@@ -78,18 +92,4 @@ func (s *Server) worker(m api.Message) ([]api.Message, bool) {
 		return []api.Message{&vlib.GetF64IncrementByOneReply{F64Value: m.F64Value + 1}}, true
 	}
 	return nil, false
-}
-
-// commandLine answers VPP's command line where the model has something to say; any other command is refused in VPP's
-// words.
-func (s *Server) commandLine(command string) string {
-	switch strings.Join(strings.Fields(command), " ") {
-	case "":
-		return ""
-	case "show version":
-		return "vpp v" + vppmodel.Version + " (modelled by vppdrill)\n"
-	case "show state":
-		return s.vpp.Text()
-	}
-	return "unknown input `" + strings.TrimSpace(command) + "'\n"
 }

@@ -176,6 +176,13 @@ func (s *Server) perform(p *peer, data []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.table.decode(data)
+	if errors.Is(err, errNotModelled) {
+		if reply, client, context, name := s.table.unmodelled(data); reply != nil && client == p.handle {
+			s.log(p.name() + ": refused: " + name + " is not modelled")
+			s.send(p, reply, context)
+			return true
+		}
+	}
 	if err != nil {
 		s.log(p.name() + ": dropped: " + err.Error())
 		return true

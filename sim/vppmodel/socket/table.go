@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"path"
 	"reflect"
 	"slices"
 
@@ -15,20 +16,11 @@ import (
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 
-// fixedNumbers are those of VPP's own messages, which a client must know before it has a table: their places in
-// src/vlibmemory/memclnt.api, from 1.
-var fixedNumbers = []struct {
-	number  uint16
-	message api.Message
-}{
-	{15, &memclnt.SockclntCreate{}}, {16, &memclnt.SockclntCreateReply{}},
-	{17, &memclnt.SockclntDelete{}}, {18, &memclnt.SockclntDeleteReply{}},
-	{21, &memclnt.MemclntKeepalive{}}, {22, &memclnt.MemclntKeepaliveReply{}},
-	{23, &memclnt.ControlPing{}}, {24, &memclnt.ControlPingReply{}},
+// handshake are the messages that begin and end a client, which are no exchanges of a dataplane's.
+var handshake = []vppmodel.Exchange{
+	{Request: &memclnt.SockclntCreate{}, Reply: &memclnt.SockclntCreateReply{}},
+	{Request: &memclnt.SockclntDelete{}, Reply: &memclnt.SockclntDeleteReply{}},
 }
-
-// firstNumber is where the others begin.
-const firstNumber = 101
 
 // table knows the number of every message that is spoken, both ways. It does not change once made.
 type table struct {
@@ -39,47 +31,93 @@ type table struct {
 	// entries are sorted by name, the last one first: govpp takes the last name that begins with sockclnt_delete_ for that
 	// message, and its reply begins so too. VPP's own order is that of a hash.
 	entries []memclnt.MessageTableEntry
+	// first is the first number of each module, by its name with its CRC.
+	first map[string]uint16
+	// names are of all numbers that VPP has, also of messages that nobody speaks here.
+	names map[uint16]string
+	// refused are the replies to requests that VPP has and the model has not, as far as their modules' bindings are in the program.
+	refused map[uint16]reflect.Type
 }
 
 func name(m api.Message) string { return m.GetMessageName() + "_" + m.GetCrcString() }
 
-// newTable gives messages numbers: the fixed ones theirs, the others in the order of their names.
+// newTable gives messages the numbers that VPP gives them.
 func newTable() *table {
-	t := &table{types: map[uint16]reflect.Type{}, numbers: map[reflect.Type]uint16{}, asked: map[uint16]bool{}, replies: map[reflect.Type]reflect.Type{}}
-	for _, f := range fixedNumbers {
-		t.add(f.number, f.message)
+	t := &table{types: map[uint16]reflect.Type{}, numbers: map[reflect.Type]uint16{}, asked: map[uint16]bool{}, replies: map[reflect.Type]reflect.Type{},
+		first: map[string]uint16{}, names: map[uint16]string{}, refused: map[uint16]reflect.Type{}}
+	numbers := map[string]uint16{}
+	for _, m := range readModules() {
+		if m.first > 1 { // memclnt is no module to VPP: who asks for it is refused
+			t.first[m.name] = m.first
+		}
+		for i, name := range m.messages {
+			numbers[name], t.names[m.first+uint16(i)] = m.first+uint16(i), name
+		}
 	}
-	rest := vppmodel.Events()
-	for _, x := range slices.Concat(vppmodel.Exchanges(), processExchanges) {
+	spoken := vppmodel.Events()
+	exchanges := slices.Concat(handshake, vppmodel.Exchanges(), processExchanges)
+	for _, x := range exchanges {
 		for _, m := range []api.Message{x.Request, x.Details, x.Reply} {
 			if m != nil {
-				rest = append(rest, m)
+				spoken = append(spoken, m)
 			}
 		}
 	}
-	slices.SortFunc(rest, func(a, b api.Message) int { return cmp.Compare(name(a), name(b)) })
-	next := uint16(firstNumber)
-	for _, m := range rest {
-		if _, known := t.numbers[reflect.TypeOf(m)]; !known {
-			t.add(next, m)
-			next++
+	for _, m := range spoken {
+		number, known := numbers[m.GetMessageName()]
+		if !known {
+			panic("socket: numbers.txt has no " + m.GetMessageName())
+		}
+		if t.numbers[reflect.TypeOf(m)] == 0 {
+			t.types[number], t.numbers[reflect.TypeOf(m)] = reflect.TypeOf(m).Elem(), number
+			t.entries = append(t.entries, memclnt.MessageTableEntry{Index: number, Name: name(m)})
 		}
 	}
 	slices.SortFunc(t.entries, func(a, b memclnt.MessageTableEntry) int { return cmp.Compare(b.Name, a.Name) })
-	t.asked[t.numbers[reflect.TypeFor[*memclnt.SockclntCreate]()]] = true
-	t.asked[t.numbers[reflect.TypeFor[*memclnt.SockclntDelete]()]] = true
-	for _, x := range slices.Concat(vppmodel.Exchanges(), processExchanges) {
+	for _, x := range exchanges {
 		t.asked[t.numbers[reflect.TypeOf(x.Request)]] = true
 		if x.Reply != nil {
 			t.replies[reflect.TypeOf(x.Request)] = reflect.TypeOf(x.Reply).Elem()
 		}
 	}
+	t.refuse(numbers)
 	return t
 }
 
-func (t *table) add(number uint16, m api.Message) {
-	t.types[number], t.numbers[reflect.TypeOf(m)] = reflect.TypeOf(m).Elem(), number
-	t.entries = append(t.entries, memclnt.MessageTableEntry{Index: number, Name: name(m)})
+// refuse finds the replies that have a retval to say "unimplemented" with. They are in no list of names: a client that asks the list
+// knows at once, and one that relies on numbers learns it by its reply.
+func (t *table) refuse(numbers map[string]uint16) {
+	registered := map[string]api.Message{}
+	for _, m := range api.GetRegisteredMessages()[path.Dir(reflect.TypeFor[memclnt.ControlPing]().PkgPath())] {
+		registered[m.GetMessageName()] = m
+	}
+	for name, m := range registered {
+		number, reply := numbers[name], registered[name+"_reply"]
+		if number == 0 || t.types[number] != nil || m.GetMessageType() != api.RequestMessage || reply == nil || !retval(zero(reply)).IsValid() {
+			continue
+		}
+		t.refused[number], t.numbers[reflect.TypeOf(reply)] = reflect.TypeOf(reply).Elem(), numbers[reply.GetMessageName()]
+	}
+}
+
+// zero is a new message of the type of another.
+func zero(m api.Message) api.Message {
+	return reflect.New(reflect.TypeOf(m).Elem()).Interface().(api.Message)
+}
+
+// unmodelled is the reply to a request that VPP has and the model has not, and the request's name; nil where there is nothing to say it with.
+func (t *table) unmodelled(data []byte) (reply api.Message, client, context uint32, name string) {
+	if len(data) < 10 {
+		return nil, 0, 0, ""
+	}
+	number := binary.BigEndian.Uint16(data)
+	kind, known := t.refused[number]
+	if !known {
+		return nil, 0, 0, ""
+	}
+	reply = reflect.New(kind).Interface().(api.Message)
+	retval(reply).SetInt(int64(api.UNIMPLEMENTED))
+	return reply, binary.BigEndian.Uint32(data[2:]), binary.BigEndian.Uint32(data[6:]), t.names[number]
 }
 
 // request is a message as it came.
@@ -89,9 +127,10 @@ type request struct {
 }
 
 var (
-	errNumber  = errors.New("unknown message number")
-	errShort   = errors.New("message is too short")
-	errNoAsked = errors.New("this is no request")
+	errNumber      = errors.New("unknown message number")
+	errShort       = errors.New("message is too short")
+	errNoAsked     = errors.New("this is no request")
+	errNotModelled = errors.New("not modelled: message number")
 )
 
 // contextAt is where a kind of message has its context; those for clients alone have none (0).
@@ -113,7 +152,7 @@ func (t *table) decode(data []byte) (request, error) {
 	number := binary.BigEndian.Uint16(data)
 	kind, known := t.types[number]
 	if !known {
-		return request{}, fmt.Errorf("%w %d", errNumber, number)
+		return request{}, t.unserved(number)
 	}
 	if !t.asked[number] { // before decoding: a reply may announce billions of elements
 		return request{}, fmt.Errorf("message number %d: %w", number, errNoAsked)
@@ -134,6 +173,14 @@ func (t *table) decode(data []byte) (request, error) {
 		return request{}, fmt.Errorf("%s: %w", r.message.GetMessageName(), errShort)
 	}
 	return r, nil
+}
+
+// unserved says why a number is of no message that is spoken here. VPP's test client sends numbers that no table told it.
+func (t *table) unserved(number uint16) error {
+	if name := t.names[number]; name != "" {
+		return fmt.Errorf("%w %d, VPP's %s", errNotModelled, number, name)
+	}
+	return fmt.Errorf("%w %d", errNumber, number)
 }
 
 // encode puts an answer together; for an event, context is the client's handle.
