@@ -49,8 +49,8 @@ type World struct {
 	pids    uint32
 
 	agentConfig agent.Config
-	// shared is what all agents want alike of each node.
-	shared      *vppwire.ObjectSet
+	// shared is what all agents want and know alike of each node.
+	shared      *agent.Shared
 	callTimeout time.Duration
 	// play interprets the timeline.
 	play *timeline.Player
@@ -150,7 +150,7 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 		return nil, fmt.Errorf("faults.asItWas: nobody has planted %s", s.Faults.AsItWas)
 	}
 	w := &World{
-		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, shared: vppwire.NewObjectSet(), tenants: map[netip.Addr]tenant{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
+		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, shared: agent.NewShared(), tenants: map[netip.Addr]tenant{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
 		plant: o.Plant, witness: o.Witness, systems: o.Systems,
 	}
 	w.account(o)

@@ -45,9 +45,6 @@ type peers struct {
 	contested map[uint32]bool
 }
 
-// Share has the agent keep what it wants of its peers together with other agents of the process: see vppwire.ObjectSet.
-func (a *Agent) Share(objects *vppwire.ObjectSet) { a.peers.shared = objects }
-
 // recordChanged follows a record that is new, different or gone.
 func (a *Agent) recordChanged(id uint32) {
 	if id == a.ids.Claim().ID || a.ranges.waiting != "" {

@@ -291,9 +291,10 @@ func (m *Machine) unregistered() string {
 
 func (m *Machine) findUnregistered() {
 	registered, found := m.view.registered(), map[string]string{}
-	for name, n := range m.members.nodes { // in any order: one entry each
-		if other := m.barrier.others[name]; name != m.cfg.Name && !registered[n.uid] && !(other.there && other.value == n.uid) {
-			found[n.uid] = name
+	for name, n := range m.members.nodes.all() {
+		uid := m.known.name(n.uid)
+		if other := m.barrier.others[name]; name != m.cfg.Name && !registered[uid] && !(other.there && other.value == uid) {
+			found[uid] = name
 		}
 	}
 	m.barrier.unregistered = found

@@ -157,7 +157,7 @@ func (m *Machine) claimFree(id uint32) {
 func (m *Machine) write(c Claim, present *entry) bool {
 	var old *Record
 	if present != nil && c.ID == m.claim.ID {
-		r := present.record()
+		r := present.says()
 		old = &r
 	}
 	r, ok := m.plan.Record(c, old)
@@ -180,9 +180,8 @@ func (m *Machine) write(c Claim, present *entry) bool {
 func (m *Machine) unregisteredBefore() int {
 	registered := m.view.registered()
 	n := 0
-	// in any order: it is a count
-	for name, other := range m.members.nodes {
-		if name < m.cfg.Name && !registered[other.uid] {
+	for name, other := range m.members.nodes.all() {
+		if name < m.cfg.Name && !registered[m.known.name(other.uid)] {
 			n++
 		}
 	}

@@ -18,6 +18,8 @@ type cluster struct {
 	nodes []*node
 	// late are requests that their nodes will give up, and that reach the store all the same, or never.
 	late []lateRequest
+	// known is of all copies, too: states are told apart by it.
+	known *Known
 	// trail is what nodes asked for, line by line; nil: nobody reads it.
 	trail *strings.Builder
 }
@@ -67,7 +69,7 @@ func (p testPlan) Record(c Claim, _ *Record) (Record, bool) {
 }
 
 func newCluster(names ...string) *cluster {
-	c := &cluster{now: time.Unix(1000, 0).UTC(), store: newMemStore(1)}
+	c := &cluster{now: time.Unix(1000, 0).UTC(), store: newMemStore(1), known: NewKnown()}
 	for _, name := range names {
 		c.nodes = append(c.nodes, &node{name: name, uid: "uid-" + name})
 	}
@@ -107,7 +109,7 @@ func (m *Machine) copied() *Machine {
 	to.barrier.others = maps.Clone(m.barrier.others)
 	to.barrier.unregistered = maps.Clone(m.barrier.unregistered)
 	s := &to.members
-	s.nodes, s.gone, s.guessed, s.alive = maps.Clone(s.nodes), maps.Clone(s.gone), maps.Clone(s.guessed), maps.Clone(s.alive)
+	s.nodes.list, s.gone, s.guessed, s.alive = slices.Clone(s.nodes.list), maps.Clone(s.gone), maps.Clone(s.guessed), maps.Clone(s.alive)
 	s.stale = slices.Clone(s.stale)
 	return &to
 }
@@ -116,6 +118,7 @@ func (m *Machine) copied() *Machine {
 func (c *cluster) start(n *node) {
 	n.up, n.down, n.disk = nil, nil, nil
 	n.m = New(Config{Name: n.name, Quarantine: testQuarantine, Patience: testPatience, Plan: testPlan{n.name, 3}})
+	n.m.Share(c.known)
 	if n.saved.ID != 0 {
 		c.step(n, Restored(n.saved))
 	}

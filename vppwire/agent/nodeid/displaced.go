@@ -19,7 +19,7 @@ func (m *Machine) displaced(was, now *entry) *entry {
 
 // asLost is a lost entry of the same record.
 func (e *entry) asLost() *entry {
-	return &entry{id: e.id, deleted: true, lost: true, rev: e.rev, value: e.value, name: e.name, uid: e.uid}
+	return &entry{id: e.id, deleted: true, lost: true, rev: e.rev, reading: e.reading}
 }
 
 // believe takes what stands in other records' places for what it says, where which reports so.

@@ -37,8 +37,9 @@ type Plan interface {
 
 // Machine is one node's part in giving out node IDs. It is not safe for concurrent use.
 type Machine struct {
-	cfg  Config
-	plan Plan
+	cfg   Config
+	plan  Plan
+	known *Known
 
 	now     time.Time
 	out     []Effect
@@ -57,8 +58,12 @@ type Machine struct {
 func New(cfg Config) *Machine {
 	m := &Machine{cfg: cfg, plan: cfg.Plan}
 	m.members.init()
+	m.Share(NewKnown())
 	return m
 }
+
+// Share has a Machine that has not been stepped yet keep together with others what they know alike.
+func (m *Machine) Share(known *Known) { m.known, m.members.nodes.known = known, known }
 
 // Step takes one event at one time and returns what has to be done because of it, in order. Times never go back. The
 // slice is valid until the next Step.

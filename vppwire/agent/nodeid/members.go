@@ -1,13 +1,10 @@
 package nodeid
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // members is which nodes the cluster has, as the API server tells it.
 type members struct {
-	nodes map[string]member // by name
+	nodes nodes
 	// round counts NodesListed; a node last told in an earlier round is gone, and one that was told before the list was
 	// asked for.
 	round uint32
@@ -21,31 +18,25 @@ type members struct {
 	staleRecords
 }
 
-type member struct {
-	uid   string
-	round uint32
-	seen  time.Time
-}
-
 func (s *members) init() {
-	s.nodes, s.gone, s.guessed, s.alive = map[string]member{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	s.gone, s.guessed, s.alive = map[string]bool{}, map[string]bool{}, map[string]bool{}
 }
 
 // present reports whether the record's node is known to exist.
 func (s *members) present(e *entry) bool {
-	n, ok := s.nodes[e.name]
-	return ok && n.uid == e.uid && !s.gone[e.uid]
+	_, uid, ok := s.nodes.of(e.name)
+	return ok && uid == e.uid && !s.gone[e.uid]
 }
 
 // nodeSeen takes what a Node object says.
 func (m *Machine) nodeSeen(e NodeSeen) {
 	s := &m.members
-	old, known := s.nodes[e.Name]
-	s.nodes[e.Name] = member{uid: e.UID, round: s.round, seen: m.now}
-	if known && old.uid != e.UID {
-		m.nodeIsGone(old.uid)
+	_, old, known := s.nodes.of(e.Name)
+	s.nodes.set(e.Name, member{uid: m.known.number(e.UID), round: s.round, seen: m.now.UnixNano()})
+	if known && old != e.UID {
+		m.nodeIsGone(old)
 	}
-	if !known || old.uid != e.UID {
+	if !known || old != e.UID {
 		m.barrier.unregistered = nil
 	}
 	if s.gone[e.UID] { // told gone by a gap in the news
@@ -63,8 +54,8 @@ func (m *Machine) nodeSeen(e NodeSeen) {
 // nodeGone takes the end of a Node object; one of an earlier UID does not concern the present node of that name.
 func (m *Machine) nodeGone(e NodeGone) {
 	s := &m.members
-	if now, ok := s.nodes[e.Name]; ok && now.uid == e.UID {
-		delete(s.nodes, e.Name)
+	if _, uid, ok := s.nodes.of(e.Name); ok && uid == e.UID {
+		s.nodes.set(e.Name, member{})
 	}
 	m.nodeIsGone(e.UID)
 }
@@ -88,19 +79,20 @@ func (m *Machine) nodesAreListed(e NodesListed) {
 		m.changed |= WantsJudge
 	}
 	var absent []string
-	for name, n := range s.nodes {
-		if n.round != s.round || n.seen.Before(m.now) && !n.seen.After(s.listedAt) || has != nil && !has[n.uid] {
+	now, listedAt := m.now.UnixNano(), s.listedAt.UnixNano()
+	for name, n := range s.nodes.all() {
+		if n.round != s.round || n.seen < now && n.seen <= listedAt || has != nil && !has[m.known.name(n.uid)] {
 			absent = append(absent, name)
 		}
 	}
 	slices.Sort(absent)
 	for _, name := range absent {
-		uid := s.nodes[name].uid
-		delete(s.nodes, name)
+		_, uid, _ := s.nodes.of(name)
+		s.nodes.set(name, member{})
 		m.nodeIsGone(uid)
 	}
 	s.round++
-	if _, ok := s.nodes[m.cfg.Name]; !ok && m.claim.ID != 0 {
+	if _, _, ok := s.nodes.of(m.cfg.Name); !ok && m.claim.ID != 0 {
 		m.ownNodeIsGone()
 	}
 	if !s.listed {

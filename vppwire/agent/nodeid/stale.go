@@ -158,7 +158,7 @@ func (m *Machine) marks() bool {
 
 // mark writes a release time into a gone node's record.
 func (m *Machine) mark(e *entry, at time.Time) {
-	r := e.record()
+	r := e.says()
 	r.ReleasedAt = at
 	m.ask(Request{Op: Update, Key: recordKey(e.id), Value: r.String(), Revision: e.rev})
 }

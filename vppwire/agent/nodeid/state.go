@@ -51,7 +51,7 @@ func (m *Machine) Peer(id uint32) (r Record, regular, ok bool) {
 	case !e.lost && !e.live():
 		return Record{}, false, false
 	}
-	return e.record(), e.irregular == nil, true
+	return e.says(), e.irregular == nil, true
 }
 
 // Supersedes reports whether the record of an ID is of a machine that has come in the place of another ID's: it has its
@@ -84,7 +84,7 @@ func (m *Machine) Shown() func(block netip.Prefix) bool {
 	if own == nil || own.rev == m.claim.unsure || !m.ours(own, m.claim.UID) || !own.live() || m.view.stale || m.view.revision < own.rev {
 		return none
 	}
-	shown := own.record().PodNetworks
+	shown := own.says().PodNetworks
 	asked := m.store.asked
 	if !m.overOwn(asked) {
 		return func(block netip.Prefix) bool { return slices.Contains(shown, block) }
@@ -109,7 +109,7 @@ func (m *Machine) IrregularNetworks() iter.Seq[netip.Prefix] {
 			if e.irregular == nil || !e.live() {
 				continue
 			}
-			for _, p := range e.record().PodNetworks {
+			for _, p := range e.says().PodNetworks {
 				if !yield(p) {
 					return
 				}

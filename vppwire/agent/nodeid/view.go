@@ -24,8 +24,7 @@ type view struct {
 	listed, stale bool
 }
 
-// entry is one record as last seen. The text is kept and the rest of it parsed when needed: a cluster of a thousand
-// nodes has a million of these.
+// entry is one record as last seen: a cluster of a thousand nodes has a million of these.
 type entry struct {
 	id        uint32
 	deleted   bool
@@ -37,10 +36,10 @@ type entry struct {
 	lost bool
 	// former is a lost entry in whose place this record stands and does not mean what it says: see displaced. It is never
 	// changed.
-	former    *entry
-	rev       int64
-	value     string
-	name, uid string // parts of value
+	former *entry
+	rev    int64
+	// reading is unread of one that is deleted, and says nothing of one that is malformed.
+	*reading
 	// rest is nil for a record that is not released.
 	rest *rest
 }
@@ -57,12 +56,10 @@ type rest struct {
 // live reports whether the record says that somebody holds the ID.
 func (e *entry) live() bool { return !e.deleted && e.rest == nil }
 
-// record is the entry's text parsed again. Only for entries that are not malformed or deleted.
-func (e *entry) record() Record {
-	n, err := ParseRecord(e.value)
-	if err != nil {
-		panic("nodeid: a record that was read once: " + err.Error())
-	}
+// says is what the record says: its networks and addresses are everybody's and not to be changed. Only for entries that
+// are not malformed or deleted.
+func (e *entry) says() Record {
+	n := e.record
 	n.ID = e.id // the key decides
 	return n
 }
@@ -102,7 +99,7 @@ func (v *view) regularize(plan Plan) {
 	for i := range v.entries {
 		if e := &v.entries[i]; !e.deleted && !e.malformed {
 			v.counted(e, -1)
-			e.irregular = coverOf(plan, e.id, e.record().PodNetworks)
+			e.irregular = coverOf(plan, e.id, e.record.PodNetworks)
 			v.counted(e, 1)
 		}
 	}
@@ -142,7 +139,7 @@ func (m *Machine) applyRecord(id uint32, item *Item) {
 		return
 	}
 	if !known {
-		v.entries = slices.Insert(v.entries, at, entry{id: id})
+		v.entries = slices.Insert(v.entries, at, entry{id: id, reading: unread})
 	}
 	e := &v.entries[at]
 	same := known && !e.deleted && !item.Deleted && e.value == item.Value
@@ -182,10 +179,11 @@ func (m *Machine) fill(e *entry, item *Item) {
 	v.counted(e, -1)
 	defer v.counted(e, 1)
 	was := *e
+	m.known.unused(was.reading)
 	if e.lost || e.former != nil {
 		v.lost--
 	}
-	*e = entry{id: e.id, rev: item.ModRevision, value: item.Value, deleted: item.Deleted}
+	*e = entry{id: e.id, rev: item.ModRevision, reading: unread, deleted: item.Deleted}
 	if item.Deleted {
 		last := was.former
 		if last == nil && m.losing && (was.lost || was.live() && !was.malformed && was.value != "") {
@@ -199,13 +197,13 @@ func (m *Machine) fill(e *entry, item *Item) {
 		}
 		return
 	}
-	n, err := ParseRecord(item.Value)
-	if err != nil {
+	e.reading = m.known.read(item.Value)
+	n := &e.record
+	if e.err != nil {
 		e.malformed = true
-		m.log(Warn, "store: %s: %v: left alone", item.Key, err)
+		m.log(Warn, "store: %s: %v: left alone", item.Key, e.err)
 		return
 	}
-	e.name, e.uid = n.Name, n.UID
 	if !n.ReleasedAt.IsZero() {
 		e.rest = &rest{released: n.ReleasedAt}
 	}
@@ -294,7 +292,7 @@ func (m *Machine) Holders(now time.Time, blocks []netip.Prefix) []Holder {
 		case !slices.ContainsFunc(blocks, e.irregular.mayMeet):
 			continue
 		}
-		networks := e.record().PodNetworks
+		networks := e.record.PodNetworks
 		for k, block := range blocks {
 			if out[k].Name != "" || !slices.ContainsFunc(networks, block.Overlaps) {
 				continue

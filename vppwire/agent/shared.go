@@ -1,0 +1,24 @@
+package agent
+
+import (
+	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
+)
+
+// Shared is what the agents of one process keep once, for all of them: what they want and know of a node is nearly the
+// same on each of its peers. It is not safe for concurrent use.
+type Shared struct {
+	objects *vppwire.ObjectSet
+	known   *nodeid.Known
+}
+
+// NewShared returns one that keeps nothing yet.
+func NewShared() *Shared {
+	return &Shared{objects: vppwire.NewObjectSet(), known: nodeid.NewKnown()}
+}
+
+// Share has an agent that has not been stepped yet keep such things together with others.
+func (a *Agent) Share(s *Shared) {
+	a.peers.shared = s.objects
+	a.ids.Share(s.known)
+}
