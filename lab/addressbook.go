@@ -49,7 +49,8 @@ func (b *blockSource) addressOperator(conn *kube.Connection, cfg kube.OperatorCo
 		if err != nil {
 			return cfg, err
 		}
-		cfg.Addresses = conn.ENIAddresses(func(ctx context.Context, id string) (kube.Machine, error) { return account.Client(ctx, id) })
+		cfg.Addresses = conn.ENIAddresses(kube.ENIAddressesConfig{Prefixes: c.PrefixDelegation,
+			Machine: func(ctx context.Context, id string) (kube.Machine, error) { return account.Client(ctx, id) }})
 	}
 	cfg.Release = cilium.OperatorConfig{ReleaseExcessIPs: !c.KeepExcess, ReleaseDelay: c.ReleaseDelay}
 	cfg.Pace = b.w.o.TimeScale

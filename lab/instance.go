@@ -5,8 +5,10 @@ import (
 	"path/filepath"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/lab/internal/nodeagent"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire/host/ipamd/aws"
 )
 
@@ -16,6 +18,10 @@ const metadataSocket = "metadata.sock"
 // launch makes a node an instance of EC2.
 func (w *World) launch(n *node) error {
 	return w.cloud.Launch(n.name, filepath.Join(n.dir, metadataSocket), func(units []netip.Prefix) {
+		if w.scenario().Config.IPAM.System == scenarios.Cilium { // whose nodes have the addresses of prefixes
+			n.tellAssigned(singles(cilium.AddressesOf(units...)))
+			return
+		}
 		var now []ipam.Block
 		for _, u := range units {
 			now = append(now, ipam.Block{Prefix: u})

@@ -105,6 +105,7 @@ type CiliumIPAM struct {
 	Pools         []CiliumPool `yaml:"pools" doc:"Named pools beside the default one, which has config.ipam.ranges; create-pods asks for one by pool, with mode multi-pool."`
 	NamespacePool string       `yaml:"namespacePool" pattern:"word" doc:"The pool that the namespace's annotation ipam.cilium.io/ip-pool names, for pods that have none; default when absent."`
 	// What follows is CiliumNode's, for modes eni and crd. With eni EC2 is as datastore has it: instanceType, attachDelay, requestsPerSecond.
+	PrefixDelegation  bool          `yaml:"prefixDelegation" doc:"Interfaces get /28 prefixes, with mode eni, and single addresses where the subnet has no /28 left (aws-enable-prefix-delegation)."`
 	MinAllocate       int           `yaml:"minAllocate" min:"0" max:"4096" doc:"How many addresses a node has at least, with modes eni and crd."`
 	MaxAllocate       int           `yaml:"maxAllocate" min:"0" max:"4096" doc:"How many addresses a node has at most, with modes eni and crd; no limit when absent."`
 	MaxAboveWatermark int           `yaml:"maxAboveWatermark" min:"0" max:"4096" doc:"How many more are asked for at once than needed, with modes eni and crd."`

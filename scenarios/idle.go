@@ -28,6 +28,7 @@ var uses = []use{
 	{"config.ipam.cilium.preAllocate", byMode(MultiPool, ENI, CRD), "is of cilium's modes multi-pool, eni and crd"},
 	{"config.ipam.cilium.pools", byMode(MultiPool), "are of cilium's mode multi-pool"},
 	{"config.ipam.cilium.namespacePool", byMode(MultiPool), "is of cilium's mode multi-pool"},
+	{"config.ipam.cilium.prefixDelegation", byMode(ENI), "is of cilium's mode eni"},
 	{"config.ipam.cilium.minAllocate", byMode(ENI, CRD), ofAddresses},
 	{"config.ipam.cilium.maxAllocate", byMode(ENI, CRD), ofAddresses},
 	{"config.ipam.cilium.maxAboveWatermark", byMode(ENI, CRD), ofAddresses},

@@ -47,9 +47,9 @@ func (ciliumRules) Check(s *Scenario, p contiv.Plan) *InputError {
 	case ENI:
 		const prefixes = "config.ipam.datastore.prefixDelegation"
 		if _, said := s.at[prefixes]; said { // also what is its default: nobody who says it expects single addresses
-			return s.wrongAt(prefixes, "is of datastore: nodes of mode eni get single addresses here, as of a Cilium operator without --aws-enable-prefix-delegation")
+			return s.wrongAt(prefixes, "is of datastore; Cilium's mode eni has config.ipam.cilium.prefixDelegation")
 		}
-		return s.checkEC2(c, p)
+		return s.checkEC2(c, p, "config.ipam.cilium.prefixDelegation", c.Cilium.PrefixDelegation)
 	}
 	return s.checkBlockBits("config.ipam.podSubnetOneNodePrefixLen", p)
 }
@@ -68,6 +68,7 @@ func (ciliumRules) Draw(d Chooser, c *IPAM) bool {
 		c.Cilium.ReleaseDelay = One(d, "release delay", time.Second, 3*time.Minute)
 		if c.Cilium.Mode == ENI {
 			c.Datastore.Requests = One(d, "requests", 0, 2)
+			c.Cilium.PrefixDelegation = d.Pick("prefix delegation", 2) == 0
 		} else {
 			c.Cilium.Expiration = One(d, "expiration", 30*time.Second, 10*time.Minute)
 		}

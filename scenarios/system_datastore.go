@@ -21,7 +21,8 @@ func (datastoreRules) Traits(c IPAM) Traits {
 }
 
 func (datastoreRules) Check(s *Scenario, p contiv.Plan) *InputError {
-	return s.checkEC2(s.Config.IPAM, p)
+	c := s.Config.IPAM
+	return s.checkEC2(c, p, "config.ipam.datastore.prefixDelegation", c.Datastore.PrefixDelegation)
 }
 
 // Zones of subnets that are drawn, without and with custom networking.

@@ -144,7 +144,7 @@ func (s *Scenario) checkBlockBits(path string, p contiv.Plan) *InputError {
 }
 
 // checkEC2 refuses what no subnet or instance of EC2 is.
-func (s *Scenario) checkEC2(c IPAM, p contiv.Plan) *InputError {
+func (s *Scenario) checkEC2(c IPAM, p contiv.Plan, prefixes string, delegated bool) *InputError {
 	if n := c.PodSubnetOneNodePrefixLen; n != 0 && n != delegatedBits {
 		return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "EC2 delegates /%d prefixes only", delegatedBits)
 	}
@@ -158,6 +158,9 @@ func (s *Scenario) checkEC2(c IPAM, p contiv.Plan) *InputError {
 		err := s.wrongAt("config.ipam.datastore.instanceType", "%q is not known", c.Datastore.InstanceType)
 		err.Nearest = strictyaml.Nearest(c.Datastore.InstanceType, datastore.InstanceTypes())
 		return err
+	}
+	if delegated && !datastore.Nitro(c.Datastore.InstanceType) {
+		return s.wrongAt(prefixes, "EC2 delegates prefixes to Nitro instances, and %s is none: want false, or another config.ipam.datastore.instanceType", c.Datastore.InstanceType)
 	}
 	return nil
 }

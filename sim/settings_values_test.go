@@ -47,7 +47,7 @@ var tries = map[string]try{
 	"config.ipam.cilium.mode": {value: "crd", in: []string{"contiv", "nodeipam", "multi-pool", "cluster-pool", "eni", "prefixes", "calico"}}, "config.ipam.cilium.preAllocate": {value: "3"},
 	"config.ipam.cilium.pools[0].name": {value: "green", with: "{config: {ipam: {cilium: {pools: [{name: blue, ipv4: [10.1.8.0/22], preAllocate: 2}]}}}}"}, "config.ipam.cilium.pools[0].ipv4": {value: "[10.1.12.0/22]", with: pools},
 	"config.ipam.cilium.pools[0].maskSizeIPv4": {value: "27", with: pools}, "config.ipam.cilium.pools[0].preAllocate": {value: "12", with: pools},
-	"config.ipam.cilium.namespacePool": {value: "blue", with: pools}, "config.ipam.cilium.minAllocate": {value: "12"},
+	"config.ipam.cilium.namespacePool": {value: "blue", with: pools}, "config.ipam.cilium.prefixDelegation": {value: "true"}, "config.ipam.cilium.minAllocate": {value: "12"},
 	"config.ipam.cilium.maxAllocate": {value: "5"}, "config.ipam.cilium.maxAboveWatermark": {value: "4"}, "config.ipam.cilium.keepExcess": {value: "true"},
 	"config.ipam.cilium.releaseDelay": {value: "1s"}, "config.ipam.cilium.expiration": {value: "30s", with: unclaimed},
 

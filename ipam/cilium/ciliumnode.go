@@ -74,6 +74,9 @@ type AllocationIP struct {
 	Owner string `json:"owner,omitempty"`
 	// Resource is the cloud's interface that carries the address.
 	Resource string `json:"resource,omitempty"`
+
+	// delegated: it is of a prefix that the cloud delegates, which no resource says.
+	delegated bool
 }
 
 // PoolsSpec is the multi-pool part. The agent writes Requested and takes CIDRs out of Allocated, which gives them back;

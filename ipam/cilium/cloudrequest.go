@@ -12,7 +12,7 @@ type (
 		ID   uint64
 		Node string
 	}
-	// AssignAddresses gets a node Count more, or as many as there are, where Place says.
+	// AssignAddresses gets a node Count more, or as many as there are, where Placement.Assign says.
 	AssignAddresses struct {
 		ID    uint64
 		Node  string
@@ -63,22 +63,4 @@ func (e UnassignAddresses) AppendText(b []byte) []byte {
 		b = ip.AppendTo(append(b, ' '))
 	}
 	return b
-}
-
-// Interface is what a node's interface has.
-type Interface struct {
-	ID    string
-	Units int
-}
-
-// Place says on which interface a node gets more addresses, and how many: on the first one with room for more than it
-// has, of most, and on a new one without a name where there is none. It never asks for more than the left ones that
-// there are, as EC2 gives all or none (pkg/aws/eni, PrepareIPAllocation); a new interface takes one for itself.
-func Place(interfaces []Interface, count, most, left int) (id string, n int) {
-	for _, i := range interfaces {
-		if room := most - i.Units; room > 0 {
-			return i.ID, min(room, count, max(left, 1))
-		}
-	}
-	return "", min(most, count, max(left-1, 1))
 }

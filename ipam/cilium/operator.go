@@ -206,6 +206,7 @@ func (m *managed) pool() AllocationMap {
 	//vppdrill:unordered a map is filled
 	for ip, a := range m.cloud {
 		if m.node.Status.IPAM.ReleaseIPs[ip] != Released {
+			a.delegated = false
 			pool[ip] = a
 		}
 	}

@@ -119,12 +119,17 @@ func (o *Operator) mark(now time.Time, m *managed, next map[netip.Addr]Handshake
 }
 
 // candidates are up to n unused addresses: those of the interface with most of them first, ties by identifier, then by
-// address. An interface's own address is none.
+// address. An interface's own address is none, and nothing of an interface with delegated prefixes, which Cilium keeps
+// whole (pkg/aws/eni, PrepareIPRelease).
 func (m *managed) candidates(next map[netip.Addr]HandshakeState, n int) []netip.Addr {
 	if n <= 0 {
 		return nil
 	}
 	pool := m.pool()
+	whole := make(map[string]bool)
+	for _, a := range m.cloud { //vppdrill:unordered it becomes a set
+		whole[a.Resource] = whole[a.Resource] || a.delegated
+	}
 	var list []netip.Addr
 	perInterface := make(map[string]int)
 	for _, ip := range sortedAddrs(pool) {
@@ -132,7 +137,7 @@ func (m *managed) candidates(next map[netip.Addr]HandshakeState, n int) []netip.
 		_, there := m.node.Spec.IPAM.Pool[ip]
 		id := pool[ip].Resource
 		// An entry that is only now forgotten has to be seen gone before there is another one.
-		if used || !there || next[ip] != "" || m.node.Status.IPAM.ReleaseIPs[ip] != "" || m.node.Status.ENI.ENIs[id].IP == ip {
+		if used || !there || whole[id] || next[ip] != "" || m.node.Status.IPAM.ReleaseIPs[ip] != "" || m.node.Status.ENI.ENIs[id].IP == ip {
 			continue
 		}
 		perInterface[id]++

@@ -12,6 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/ipam/plan"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
@@ -133,8 +134,11 @@ func (o explainOptions) rows(pods []int) (rows []plan.Row, head string, err erro
 		if ready == 0 {
 			ready = unused(m.Unused())
 		}
-		k := plan.Watermark{Marks: m, Limit: o.limit, ReleaseExcess: !o.keep}
+		k := plan.Watermark{Marks: m, Limit: o.limit, ReleaseExcess: !o.keep, Prefixes: o.prefixes}
 		head = fmt.Sprintf("cilium: pre-allocate %s, min-allocate %d, max-allocate %d, max-above-watermark %d", ready.String(), m.MinAllocate, m.MaxAllocate, m.MaxAboveWatermark)
+		if o.prefixes {
+			head += ", in /28 prefixes, which are not given back"
+		}
 		if o.follow {
 			return k.Follow(pods...), head, nil
 		}
@@ -223,6 +227,9 @@ func (o *explainOptions) from(file string) error {
 	}
 	if !o.changed("prefix-delegation") {
 		o.prefixes = c.PrefixDelegation
+		if o.system == string(scenarios.Cilium) {
+			o.prefixes = s.section.Cilium.PrefixDelegation
+		}
 	}
 	if !o.changed("instance") {
 		o.instance = c.InstanceType

@@ -125,6 +125,9 @@ func draw(t *rapid.T, system scenarios.System) drawn {
 	if system == scenarios.Cilium { // more is there for a node that comes first, unless it is the node that has a limit
 		d.strict = d.config.Cilium.Mode == scenarios.ENI || d.config.Cilium.Mode == scenarios.ClusterPool || d.config.Cilium.Mode == scenarios.CRD && d.config.Cilium.MaxAllocate > 0 && p.PodsPerNode == uint64(d.config.Cilium.MaxAllocate)
 	}
+	if d.config.Cilium.PrefixDelegation { // single addresses come where the subnet has no prefix left
+		d.strict = d.strict && p.PodLimits[0].What == "instance's ENIs"
+	}
 	if wanted > 0 {
 		d.strict = d.strict && wanted >= p.PodsPerNode
 		d.pods = int(min(wanted, p.PodsPerNode))
@@ -145,6 +148,7 @@ func drawAddresses(t *rapid.T, c *scenarios.IPAM) {
 	c.PodSubnetCIDR = scenarios.CIDR(netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 1, 0, 0}), rapid.IntRange(22, 26).Draw(t, "subnet")))
 	if x.Mode == scenarios.ENI {
 		c.Datastore.InstanceType = rapid.SampledFrom([]string{"t3.nano", "t3.small", "t3a.small"}).Draw(t, "type")
+		x.PrefixDelegation = rapid.Bool().Draw(t, "prefixes")
 		return
 	}
 	c.PodSubnetCIDR = scenarios.CIDR(netip.MustParsePrefix("10.1.0.0/16"))

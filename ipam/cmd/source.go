@@ -210,7 +210,7 @@ func (s stage) cilium() (plan.Source, error) {
 func (s stage) ciliumNodes(ranges []netip.Prefix, f plan.Fabric) (plan.Source, error) {
 	own := s.section.Cilium
 	marks := cilium.Watermarks{PreAllocate: int(own.PreAllocate), MinAllocate: own.MinAllocate, MaxAllocate: own.MaxAllocate, MaxAboveWatermark: own.MaxAboveWatermark}
-	out := plan.CiliumNodes{Watermark: plan.Watermark{Marks: marks, ReleaseExcess: !own.KeepExcess}, Keys: s.keys(), Fabric: f}
+	out := plan.CiliumNodes{Watermark: plan.Watermark{Marks: marks, ReleaseExcess: !own.KeepExcess, Prefixes: own.PrefixDelegation}, Keys: s.keys(), Fabric: f}
 	if own.Mode == scenarios.CRD {
 		out.Ranges = ranges
 		return out, nil

@@ -46,6 +46,15 @@ func LimitsOf(instanceType string) (Limits, bool) {
 	return Limits{}, false
 }
 
+// xen are the families of instances that Xen runs, but for their metal ones.
+var xen = []string{"c1", "c3", "c4", "d2", "f1", "g2", "g3", "g3s", "h1", "i2", "i3", "m1", "m2", "m3", "m4", "p2", "p3", "r3", "r4", "t1", "t2", "x1", "x1e"}
+
+// Nitro reports whether an instance type is of AWS' Nitro system, or bare metal: EC2 delegates prefixes to no others.
+func Nitro(instanceType string) bool {
+	family, size, _ := strings.Cut(instanceType, ".")
+	return size == "metal" || !slices.Contains(xen, family)
+}
+
 // InstanceTypes are the known ones in order.
 func InstanceTypes() (list []string) {
 	for types := range instanceTypes {

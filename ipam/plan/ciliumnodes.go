@@ -16,7 +16,8 @@ type CiliumNodes struct {
 	// Zones are the subnets of mode eni, Ranges those that an address service gives out; one of both is set.
 	Zones  []Zone
 	Ranges []netip.Prefix
-	// ENIs and PerENI are what an instance may have of mode eni; an interface's own address does not count.
+	// ENIs and PerENI are what an instance may have of mode eni, PerENI in addresses or, with prefix delegation, prefixes; an
+	// interface's own address does not count.
 	ENIs, PerENI int
 	// Watermark has the operator's targets. Its Limit is not used.
 	Watermark Watermark
@@ -47,7 +48,10 @@ func (s CiliumNodes) Draft(d *Draft, c Cluster) error {
 	if len(s.Zones) > 0 {
 		d.podsEach = uint64(row.Assigned)
 		d.Reserve("ENI", "the ENI's own address", 1, "ENI")
-		err = (Datastore{Zones: s.Zones, Sizing: datastore.Sizing{ENIsMax: s.ENIs, UnitsPerENI: s.PerENI}}).zones(d, row)
+		if s.Watermark.Prefixes {
+			d.Notes = append(d.Notes, "where a subnet has no whole /28 left, nodes get single addresses beside their prefixes, or instead of them, which are not counted here")
+		}
+		err = (Datastore{Zones: s.Zones, Sizing: datastore.Sizing{ENIsMax: s.ENIs, UnitsPerENI: s.PerENI, PrefixDelegation: s.Watermark.Prefixes}}).zones(d, row)
 	} else {
 		err = s.served(d, c, row)
 	}
@@ -64,7 +68,11 @@ func (s CiliumNodes) most(d *Draft) uint64 {
 		most = min(most, uint64(fits))
 	}
 	if len(s.Zones) > 0 {
-		add("instance's ENIs", s.limit(), fmt.Sprintf("%s of %d addresses", plural(uint64(s.ENIs), "ENI"), s.PerENI))
+		unit := "addresses"
+		if s.Watermark.Prefixes {
+			unit = "/28 prefixes"
+		}
+		add("instance's ENIs", s.limit(), fmt.Sprintf("%s of %d %s", plural(uint64(s.ENIs), "ENI"), s.PerENI, unit))
 	}
 	m := s.Watermark.Marks
 	if m.MaxAllocate > 0 {
@@ -77,7 +85,15 @@ func (s CiliumNodes) most(d *Draft) uint64 {
 }
 
 // limit is how many addresses a node may have, 0 without one.
-func (s CiliumNodes) limit() int { return s.ENIs * s.PerENI }
+func (s CiliumNodes) limit() int { return s.ENIs * s.each() }
+
+// each is how many addresses an interface may have.
+func (s CiliumNodes) each() int {
+	if s.Watermark.Prefixes {
+		return s.PerENI * datastore.DelegatedIPs
+	}
+	return s.PerENI
+}
 
 // row is what a node with so many pods has at most: as much as it asks for when it has too little by one.
 func (s CiliumNodes) row(pods int) Row {
@@ -86,17 +102,22 @@ func (s CiliumNodes) row(pods int) Row {
 	row := w.Explain(pods)[0]
 	if m := w.Marks; row.Waiting == 0 && m.Unused() > 0 {
 		held := max(row.Held, pods+m.Unused()+m.MaxAboveWatermark)
-		for _, end := range [...]int{w.Limit, m.MaxAllocate} {
-			if end > 0 {
-				held = min(held, end)
-			}
+		if m.MaxAllocate > 0 {
+			held = min(held, m.MaxAllocate)
+		}
+		if held = w.whole(held); w.Limit > 0 {
+			held = min(held, w.Limit)
 		}
 		row.Held = max(row.Held, held)
 		row.Available = row.Held - row.Assigned
 	}
-	row.PerENI = []int{min(row.Held, s.PerENI)} // every instance has one
-	for rest := row.Held - s.PerENI; rest > 0 && s.PerENI > 0; rest -= s.PerENI {
-		row.PerENI = append(row.PerENI, min(rest, s.PerENI))
+	each := s.each()
+	row.PerENI = []int{min(row.Held, each)} // every instance has one
+	for rest := row.Held - each; rest > 0 && each > 0; rest -= each {
+		row.PerENI = append(row.PerENI, min(rest, each))
+	}
+	if w.Prefixes {
+		row.Prefixes = row.Held / datastore.DelegatedIPs
 	}
 	return row
 }
@@ -147,7 +168,8 @@ func (s CiliumNodes) targets(d *Draft, c Cluster, row Row) {
 		d.Find(ruleWarmNothing, Error, "preAllocate none", fmt.Sprintf("a node with the addresses of minAllocate %d asks for no more, so further pods wait for ever", m.MinAllocate),
 			"set preAllocate to the pods that start at once, at least 1")
 	}
-	if c.PodsPerNode > 0 && row.Available > row.Assigned {
+	least := s.Watermark.Prefixes && row.Held <= datastore.DelegatedIPs // a node with pods has a prefix at least
+	if c.PodsPerNode > 0 && row.Available > row.Assigned && !least {
 		d.Find(ruleWarmIdle, Warning, fmt.Sprintf("preAllocate %d", m.Unused()), fmt.Sprintf("a node with %s keeps %d more addresses ready", plural(c.PodsPerNode, "pod"), row.Available),
 			"set preAllocate, minAllocate and maxAboveWatermark lower")
 	}

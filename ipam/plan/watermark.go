@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/ipam/datastore"
 )
 
 // Watermark explains how many addresses Cilium's operator keeps on a node in the modes where it asks a cloud for them.
@@ -13,6 +14,17 @@ type Watermark struct {
 	Limit int
 	// ReleaseExcess gives back what is beyond the watermarks (release-excess-ips).
 	ReleaseExcess bool
+	// Prefixes: addresses come by delegated prefixes, as long as there are any, and are never given back (pkg/aws/eni,
+	// PrepareIPRelease).
+	Prefixes bool
+}
+
+// whole is the addresses of the prefixes that have n.
+func (w Watermark) whole(n int) int {
+	if !w.Prefixes {
+		return n
+	}
+	return (n + datastore.DelegatedIPs - 1) / datastore.DelegatedIPs * datastore.DelegatedIPs
 }
 
 // Explain returns a row for each number of pods, each on a node of its own that starts without addresses.
@@ -50,7 +62,8 @@ func (w Watermark) step(held, pods int) (change int, why string) {
 	c := cilium.NodeCount{Available: held, Used: min(pods, held)}
 	unused := c.Available - c.Used
 	if needed := cilium.CalculateNeededIPs(c, w.Marks); needed > 0 {
-		n := cilium.CalculateRequest(c, w.Marks)
+		asked := cilium.CalculateRequest(c, w.Marks)
+		n := w.whole(asked)
 		if w.Limit > 0 {
 			n = min(n, w.Limit-held)
 		}
@@ -62,10 +75,13 @@ func (w Watermark) step(held, pods int) (change int, why string) {
 			why += fmt.Sprintf(", min-allocate wants %d in all", w.Marks.MinAllocate)
 		}
 		why += fmt.Sprintf(": %d needed", needed)
+		if asked > needed {
+			why += fmt.Sprintf(", max-above-watermark adds %d", asked-needed)
+		}
 		switch {
-		case n > needed:
-			why += fmt.Sprintf(", max-above-watermark adds %d", n-needed)
-		case n < needed:
+		case n > asked:
+			why += fmt.Sprintf(", and prefixes have %d each", datastore.DelegatedIPs)
+		case n < asked:
 			why += fmt.Sprintf(", the node's limit is %d", w.Limit)
 		}
 		if w.Marks.MaxAllocate > 0 && held+n >= w.Marks.MaxAllocate {
@@ -73,7 +89,7 @@ func (w Watermark) step(held, pods int) (change int, why string) {
 		}
 		return n, why
 	}
-	if excess := cilium.CalculateExcessIPs(c, w.Marks); w.ReleaseExcess && excess > 0 {
+	if excess := cilium.CalculateExcessIPs(c, w.Marks); w.ReleaseExcess && !w.Prefixes && excess > 0 {
 		return -excess, fmt.Sprintf("%s given back: %d of %d unused, pre-allocate keeps %d, max-above-watermark %d, min-allocate %d in all",
 			plurals(uint64(excess), "address", "addresses"), unused, held, w.Marks.Unused(), w.Marks.MaxAboveWatermark, w.Marks.MinAllocate)
 	}

@@ -54,6 +54,8 @@ type controllerFlags struct {
 	rest              string
 	format            cli.Format
 	level             string
+	// prefixes are of mode eni.
+	prefixes bool
 }
 
 func controllerCommand() *cobra.Command {
@@ -137,6 +139,7 @@ func (f *controllerFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.ipam.NodeCIDRMaskSize, "node-cidr-mask-size", 0, "`length` of a node's block; 0: 24 for IPv4, 64 for IPv6")
 	flags.IntVar(&f.ipam.NodeCIDRMaskSizeIPv4, "node-cidr-mask-size-ipv4", 0, "`length` of a node's IPv4 block with two families")
 	flags.IntVar(&f.ipam.NodeCIDRMaskSizeIPv6, "node-cidr-mask-size-ipv6", 0, "`length` of a node's IPv6 block with two families")
+	flags.BoolVar(&f.prefixes, prefixFlag, false, "--type eni: interfaces get /28 prefixes, and single addresses where the subnet has none left")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that names the API server; empty: the pod's own")
 	flags.StringVar(&f.lease, "lease", defaultLease, "Lease `NAMESPACE/NAME` of the working controller")
 	flags.StringVar(&f.rest, "rest", defaultControllerREST, "loopback `address` or unix:PATH of /healthz and /readyz; empty: none")
@@ -144,6 +147,9 @@ func (f *controllerFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.format, "format", "logs as text or json")
 	flags.StringVar(&f.level, "log-level", "info", "lowest `level` to log: debug, info, warn, error")
 }
+
+// prefixFlag is as Cilium's operator has it.
+const prefixFlag = "aws-enable-prefix-delegation"
 
 // rangeFlags are those that say what nodes' ranges are cut from.
 var rangeFlags = []string{"cluster-cidr", "service-cluster-ip-range", "node-cidr-mask-size", "node-cidr-mask-size-ipv4", "node-cidr-mask-size-ipv6"}
@@ -170,6 +176,8 @@ func (f *controllerFlags) idle(flags *pflag.FlagSet) (err error) {
 			refuse("is not for --type %s: the cloud alone says which ranges there are", f.kind)
 		case f.kind == typeENI && slices.Contains(rangeFlags, name):
 			refuse("is not for --type eni: EC2's subnets have the addresses")
+		case name == prefixFlag && f.kind != typeENI:
+			refuse("is for --type eni: with --type %s no node gets addresses of EC2", f.kind)
 		case f.kind == typeCRD && strings.HasPrefix(name, mask):
 			refuse("is not for --type crd: nodes get single addresses")
 		case f.kind == typeCalico && slices.Contains(rangeFlags, name):

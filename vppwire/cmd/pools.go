@@ -113,10 +113,15 @@ func (f *controllerFlags) giveENIs(ctx context.Context, lease *kube.Lease, log *
 	if err != nil {
 		return cli.CannotRun(fmt.Errorf("controller: %w", err))
 	}
-	machines := func(ctx context.Context, id string) (kube.Machine, error) { return account.Client(ctx, id) }
+	cfg := f.enis(func(ctx context.Context, id string) (kube.Machine, error) { return account.Client(ctx, id) })
 	return f.operateOn(ctx, kube.AddressOperatorNeeds(lease.Namespace, false), log, func(c *kube.Connection) kube.OperatorConfig {
-		return kube.OperatorConfig{Lease: lease, Log: log, Addresses: c.ENIAddresses(machines), Release: release}
+		return kube.OperatorConfig{Lease: lease, Log: log, Addresses: c.ENIAddresses(cfg), Release: release}
 	})
+}
+
+// enis is how addresses of EC2 are asked for.
+func (f *controllerFlags) enis(machine func(ctx context.Context, id string) (kube.Machine, error)) kube.ENIAddressesConfig {
+	return kube.ENIAddressesConfig{Prefixes: f.prefixes, Machine: machine}
 }
 
 // The longest range of --type crd, and how many addresses all of them may have: a ConfigMap has 1 MiB, and an address of a node takes 18

@@ -3,7 +3,6 @@ package controllers
 import (
 	"errors"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/cilium"
@@ -84,15 +83,9 @@ func (o *crdOperator) listed(c Cloud) (cilium.AllocationMap, time.Duration, erro
 	}
 	m := make(cilium.AllocationMap)
 	for _, e := range enis {
-		addUnits(m, e.ID, e.Units)
+		m.AddUnits(e.ID, e.Units)
 	}
 	return m, 0, nil
-}
-
-func addUnits(m cilium.AllocationMap, eni string, units []netip.Prefix) {
-	for _, u := range units {
-		m[u.Addr()] = cilium.AllocationIP{Resource: eni}
-	}
 }
 
 // assign gets a node addresses. An interface is there for its addresses when it is attached.
@@ -102,20 +95,24 @@ func (o *crdOperator) assign(c Cloud, e cilium.AssignAddresses) (cilium.Allocati
 	if err != nil {
 		return got, 0, err
 	}
-	list := make([]cilium.Interface, len(enis))
-	for i, eni := range enis {
-		list[i] = cilium.Interface{ID: eni.ID, Units: len(eni.Units)}
-	}
 	_, most := o.system.most()
-	id, n := cilium.Place(list, e.Count, most, o.system.left(e.Node))
-	if id != "" {
-		units, err := c.Assign(now, id, n, false)
-		addUnits(got, id, units)
-		return got, 0, err
+	place := cilium.Placement{Most: most, Left: o.system.left(e.Node), Prefixes: o.env.Plan.Cilium.PrefixDelegation}
+	for _, eni := range enis {
+		place.Interfaces = append(place.Interfaces, cilium.Interface{ID: eni.ID, Units: eni.Units})
 	}
-	eni, at, err := c.Create(now, n, false)
-	addUnits(got, eni.ID, eni.Units)
-	return got, max(0, at.Sub(now)), err
+	late := time.Duration(0)
+	err = place.Assign(e.Count, func(u cilium.Units) error {
+		if u.Interface != "" {
+			units, err := c.Assign(now, u.Interface, u.Count, u.Prefixes)
+			got.AddUnits(u.Interface, units)
+			return err
+		}
+		eni, at, err := c.Create(now, u.Count, u.Prefixes)
+		got.AddUnits(eni.ID, eni.Units)
+		late = max(0, at.Sub(now))
+		return err
+	})
+	return got, late, err
 }
 
 // unassign gives addresses back, in one request for each interface.
@@ -126,7 +123,7 @@ func (o *crdOperator) unassign(c Cloud, ips []netip.Addr) error {
 		return err
 	}
 	for _, e := range enis {
-		units := slices.DeleteFunc(slices.Clone(e.Units), func(u netip.Prefix) bool { return !slices.Contains(ips, u.Addr()) })
+		units := cilium.Interface{ID: e.ID, Units: e.Units}.Singles(ips)
 		if len(units) == 0 {
 			continue
 		}

@@ -71,6 +71,8 @@ func plan(t *testing.T, d *datadriven.TestData) scenarios.IPAM {
 			p.Cilium.Mode = scenarios.CiliumMode(a.Vals[0])
 		case "release-delay":
 			p.Cilium.ReleaseDelay = time.Duration(n) * time.Second
+		case "prefixes":
+			p.Cilium.PrefixDelegation = n != 0
 		case "max-above":
 			p.Cilium.MaxAboveWatermark = n
 		case "pre-allocate":

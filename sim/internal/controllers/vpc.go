@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net/netip"
 
+	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim/ec2"
 )
@@ -63,7 +65,12 @@ func (s *vpc) Join(node string) error {
 	if err != nil {
 		return fmt.Errorf("launch %s: %w", node, err)
 	}
-	s.instances[node] = newInstance(i, func(blocks []netip.Prefix) { s.env.Assigned(node, blocks) })
+	s.instances[node] = newInstance(i, func(units []netip.Prefix) {
+		if s.env.Plan.System == scenarios.Cilium { // whose nodes have the addresses of prefixes
+			units = unitsOf(cilium.AddressesOf(units...))
+		}
+		s.env.Assigned(node, units)
+	})
 	if plant := s.env.Plant.Cloud; plant != nil {
 		s.instances[node] = plant(node, s.instances[node])
 	}

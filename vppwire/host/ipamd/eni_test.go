@@ -24,23 +24,7 @@ import (
 func TestENIAddresses(t *testing.T) {
 	account := ec2.NewAccount(time.Unix(1700000000, 0).UTC(), 1, 60)
 	n := newNode(t, "10.0.0.0/24", ec2.RegionConfig{Account: account})
-	t.Setenv("AWS_ACCESS_KEY_ID", accessKey)
-	t.Setenv("AWS_SECRET_ACCESS_KEY", secretKey)
-	server := apiserver.New()
-	for name, id := range map[string]string{"a": "aws:///eu-central-1a/" + n.host.ID, "other": "aws:///eu-central-1a/i-00000000000000000", "bare": "kind://docker/x"} {
-		server.Put("nodes", apiserver.Object{"apiVersion": "v1", "kind": "Node", "metadata": apiserver.Object{"name": name}, "spec": apiserver.Object{"providerID": id}})
-	}
-	api := httptest.NewServer(server)
-	t.Cleanup(api.Close)
-	conn, err := kube.Through(kube.Way{Carrier: http.DefaultTransport, Host: api.URL}, "test", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	open, err := aws.Open(t.Context(), aws.Config{Sleep: func(_ context.Context, d time.Duration) { n.clock.Set(n.clock.Now().Add(d)) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	addresses := conn.ENIAddresses(func(ctx context.Context, id string) (kube.Machine, error) { return open.Client(ctx, id) })
+	addresses := operated(t, n, false)
 	for _, node := range []string{"other", "bare", "none"} {
 		if _, err := addresses.List(t.Context(), node); !errors.Is(err, kube.ErrRefused) {
 			t.Errorf("%s: %v", node, err)
@@ -86,5 +70,49 @@ func TestENIAddresses(t *testing.T) {
 	cancel()
 	if _, err := addresses.Assign(ctx, "a", 1); err == nil || errors.Is(err, kube.ErrThrottled) {
 		t.Errorf("of a request that was not answered: %v", err)
+	}
+}
+
+// operated are the addresses of Nodes as an operator has them: node a is n.
+func operated(t *testing.T, n *node, prefixes bool) *kube.ENIAddresses {
+	t.Helper()
+	t.Setenv("AWS_ACCESS_KEY_ID", accessKey)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", secretKey)
+	server := apiserver.New()
+	for name, id := range map[string]string{"a": "aws:///eu-central-1a/" + n.host.ID, "other": "aws:///eu-central-1a/i-00000000000000000", "bare": "kind://docker/x"} {
+		server.Put("nodes", apiserver.Object{"apiVersion": "v1", "kind": "Node", "metadata": apiserver.Object{"name": name}, "spec": apiserver.Object{"providerID": id}})
+	}
+	api := httptest.NewServer(server)
+	t.Cleanup(api.Close)
+	conn, err := kube.Through(kube.Way{Carrier: http.DefaultTransport, Host: api.URL}, "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := aws.Open(t.Context(), aws.Config{Sleep: func(_ context.Context, d time.Duration) { n.clock.Set(n.clock.Now().Add(d)) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn.ENIAddresses(kube.ENIAddressesConfig{Prefixes: prefixes, Machine: func(ctx context.Context, id string) (kube.Machine, error) { return open.Client(ctx, id) }})
+}
+
+// Goal: with prefix delegation an instance gets whole /28 by AWS' own SDK, single addresses beside them where the subnet has no /28 left,
+// and keeps prefixes of which addresses are given back. Method: a /26, of which two /28 are whole.
+func TestENIPrefixes(t *testing.T) {
+	n := newNode(t, "10.0.0.0/26", ec2.RegionConfig{})
+	addresses := operated(t, n, true)
+	for _, x := range []struct{ asked, got int }{{20, 32}, {5, 5}} {
+		if got, err := addresses.Assign(t.Context(), "a", x.asked); err != nil || len(got) != x.got {
+			t.Fatalf("%d of %d addresses, %v: %v", len(got), x.asked, err, got)
+		}
+	}
+	has, err := addresses.List(t.Context(), "a")
+	if err != nil || len(has) != 37 {
+		t.Fatalf("the node has %d addresses, %v", len(has), err)
+	}
+	if err := addresses.Unassign(t.Context(), "a", slices.Collect(maps.Keys(has))); err != nil {
+		t.Fatal(err)
+	}
+	if has, err = addresses.List(t.Context(), "a"); err != nil || len(has) != 32 {
+		t.Fatalf("the node has %d addresses, %v", len(has), err)
 	}
 }

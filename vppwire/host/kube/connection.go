@@ -133,8 +133,9 @@ func (c *Connection) AddressBook(namespace string, ranges []netip.Prefix) *Addre
 }
 
 // ENIAddresses is NewENIAddresses on this connection.
-func (c *Connection) ENIAddresses(machine func(ctx context.Context, id string) (Machine, error)) *ENIAddresses {
-	return NewENIAddresses(ENIAddressesConfig{c.client, machine})
+func (c *Connection) ENIAddresses(cfg ENIAddressesConfig) *ENIAddresses {
+	cfg.Client = c.client
+	return NewENIAddresses(cfg)
 }
 
 // CalicoHost is NewCalicoHost on this connection.

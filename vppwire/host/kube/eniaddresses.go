@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync"
 
@@ -25,16 +24,18 @@ type Machine interface {
 	Free(ctx context.Context) (int, error)
 }
 
-// ENIAddressesConfig describes ENIAddresses. All fields are needed.
+// ENIAddressesConfig describes ENIAddresses.
 type ENIAddressesConfig struct {
-	// Client needs, of Nodes: get.
+	// Client is needed, and needs, of Nodes: get.
 	Client kubernetes.Interface
-	// Machine is the instance of an ID.
+	// Machine is the instance of an ID. It is needed.
 	Machine func(ctx context.Context, id string) (Machine, error)
+	// Prefixes: interfaces get delegated /28 prefixes as long as the subnet has any (aws-enable-prefix-delegation).
+	Prefixes bool
 }
 
-// ENIAddresses are the Addresses of mode eni: secondary addresses of the interfaces of the instances that Nodes are, by their
-// spec.providerID.
+// ENIAddresses are the Addresses of mode eni: secondary addresses and delegated prefixes of the interfaces of the instances that
+// Nodes are, by their spec.providerID.
 type ENIAddresses struct {
 	cfg ENIAddressesConfig
 
@@ -119,17 +120,9 @@ func (e *ENIAddresses) List(ctx context.Context, node string) (cilium.Allocation
 	}
 	has := make(cilium.AllocationMap)
 	for _, i := range list {
-		addUnits(has, i.ID, i.Units)
+		has.AddUnits(i.ID, i.Units)
 	}
 	return has, nil
-}
-
-func addUnits(to cilium.AllocationMap, eni string, units []netip.Prefix) {
-	for _, u := range units {
-		if u.IsSingleIP() {
-			to[u.Addr()] = cilium.AllocationIP{Resource: eni}
-		}
-	}
 }
 
 // Assign implements Addresses: on the interface that cilium.Place says, or on a new one.
@@ -146,25 +139,27 @@ func (e *ENIAddresses) Assign(ctx context.Context, node string, count int) (cili
 	if err != nil {
 		return nil, answered(err)
 	}
-	have := make([]cilium.Interface, len(list))
-	for i, eni := range list {
-		have[i] = cilium.Interface{ID: eni.ID, Units: len(eni.Units)}
+	place := cilium.Placement{Most: m.limits.IPv4PerENI - 1, Left: free, Prefixes: e.cfg.Prefixes}
+	for _, i := range list {
+		place.Interfaces = append(place.Interfaces, cilium.Interface{ID: i.ID, Units: i.Units})
 	}
-	id, n := cilium.Place(have, count, m.limits.IPv4PerENI-1, free)
 	got := make(cilium.AllocationMap)
-	switch {
-	case id != "":
-		r := m.Do(ctx, datastore.Call{Op: datastore.AssignUnits, ENI: id, Units: n})
-		addUnits(got, id, r.Prefixes)
-		return got, answered(r.Err)
-	case len(list) >= m.limits.ENIs:
-		return nil, refusedAddresses(fmt.Errorf("node %s has all %d interfaces that its instance may have, and they are full", node, m.limits.ENIs))
-	}
-	r := m.Do(ctx, datastore.Call{Op: datastore.CreateENI, Units: n})
-	for _, i := range r.ENIs {
-		addUnits(got, i.ID, i.Units)
-	}
-	return got, answered(r.Err)
+	err = place.Assign(count, func(u cilium.Units) error {
+		switch {
+		case u.Interface != "":
+			r := m.Do(ctx, datastore.Call{Op: datastore.AssignUnits, ENI: u.Interface, Units: u.Count, Delegated: u.Prefixes})
+			got.AddUnits(u.Interface, r.Prefixes)
+			return answered(r.Err)
+		case len(list) >= m.limits.ENIs:
+			return refusedAddresses(fmt.Errorf("node %s has all %d interfaces that its instance may have, and they are full", node, m.limits.ENIs))
+		}
+		r := m.Do(ctx, datastore.Call{Op: datastore.CreateENI, Units: u.Count, Delegated: u.Prefixes})
+		for _, i := range r.ENIs {
+			got.AddUnits(i.ID, i.Units)
+		}
+		return answered(r.Err)
+	})
+	return got, err
 }
 
 // Unassign implements Addresses, in one request for each interface.
@@ -178,7 +173,7 @@ func (e *ENIAddresses) Unassign(ctx context.Context, node string, ips []netip.Ad
 		return err
 	}
 	for _, i := range list {
-		units := slices.DeleteFunc(slices.Clone(i.Units), func(u netip.Prefix) bool { return !slices.Contains(ips, u.Addr()) })
+		units := cilium.Interface{ID: i.ID, Units: i.Units}.Singles(ips)
 		if len(units) == 0 {
 			continue
 		}
