@@ -39,7 +39,7 @@ func span(text string) string {
 	return "`" + strings.ReplaceAll(text, "|", `\|`) + "`"
 }
 
-// referencePages are the pages below docs/reference: what files may say, and the figures of metrics.prom.
+// referencePages are the pages below docs/reference: what files may say, and the figures of metrics.prom and of /metrics.
 func referencePages(t *testing.T) map[string]string {
 	pages := map[string]string{}
 	write := func(name, title, about string, body func(b *strings.Builder)) {
@@ -88,6 +88,11 @@ func referencePages(t *testing.T) map[string]string {
 			}
 		}
 	})
+	write("daemon-metrics", "Metrics of agents and controllers", `What programs that go on running show at /metrics: agents and controllers at the address of --rest, ipamd at --introspection,
+an audit at --metrics. Figures of addresses and blocks are worked out of what the machine holds at the moment of asking;
+of controllers the leader alone shows them. A lab shows its leader's, with what its API server and its EC2 were asked, at metrics.sock
+of its folder plane. fixtures/kubernetes/monitoring/dashboard.json is a dashboard of Grafana that asks for them.
+`, daemonMetrics)
 	return pages
 }
 

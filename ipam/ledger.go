@@ -34,6 +34,8 @@ type Ledger[T any] struct {
 	overlapping bool
 	// clock is the latest time seen.
 	clock time.Time
+	// given and freed count addresses by family, IPv4 first.
+	given, freed [2]uint64
 }
 
 var _ NodeAllocator = (*Ledger[struct{}])(nil)
@@ -137,7 +139,26 @@ func (l *Ledger[T]) give(k leaseKey, b *HeldBlock[T], addr netip.Addr, since int
 	}
 	l.table.add(k, leaseEntry{since: since, index: index, block: b.id})
 	b.leases++
+	l.given[familyOf(addr)]++
 	l.policy.Given(b, addr)
+}
+
+// familyOf is the place of an address's family in a pair, IPv4 first.
+func familyOf(a netip.Addr) int {
+	if a.Is4() {
+		return 0
+	}
+	return 1
+}
+
+// Moves is how often a family's addresses were given and freed since the ledger was made, replayed records among them: what was given and
+// not freed is held.
+func (l *Ledger[T]) Moves(ip6 bool) (given, freed uint64) {
+	i := 0
+	if ip6 {
+		i = 1
+	}
+	return l.given[i], l.freed[i]
 }
 
 // Release implements Allocator. Besides the release it may record that a draining block is gone.
@@ -174,6 +195,7 @@ func (l *Ledger[T]) Unassign(now time.Time, o Owner) (b *HeldBlock[T], addr neti
 func (l *Ledger[T]) takeBack(at time.Time, k leaseKey, b *HeldBlock[T], addr netip.Addr) {
 	l.table.remove(k)
 	b.leases--
+	l.freed[familyOf(addr)]++
 	l.policy.Freed(at, b, addr)
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -27,6 +28,8 @@ type controller struct {
 	driver *kube.Driver
 	// pending says what it has under way, "" for nothing; nil: nobody knows.
 	pending func() string
+	// figured is what it shows while it leads.
+	figured ipam.Figured
 	cancel  context.CancelFunc
 	ended   chan struct{}
 	// term is in which time of leading it has asked for a change last, 0 for none; blockSource.mu guards it.
@@ -100,7 +103,7 @@ func (b *blockSource) program(c *controller) (func(context.Context) error, error
 		if err != nil {
 			return nil, err
 		}
-		c.pending = o.Pending
+		c.pending, c.figured = o.Pending, o
 		return o.Run, nil
 	}
 	if b.plan.System == scenarios.Cilium {
@@ -125,7 +128,7 @@ func (b *blockSource) program(c *controller) (func(context.Context) error, error
 		if err != nil {
 			return nil, err
 		}
-		c.pending = o.Pending
+		c.pending, c.figured = o.Pending, o
 		return o.Run, nil
 	}
 	c.driver, err = conn.Driver(kube.Config{Lease: b.lease(c.name), RequestTimeout: requestLimit, Log: b.log, New: func() (nodeipam.Machine, error) {
@@ -136,6 +139,7 @@ func (b *blockSource) program(c *controller) (func(context.Context) error, error
 	if err != nil {
 		return nil, err
 	}
+	c.figured = c.driver
 	return c.driver.Run, nil
 }
 

@@ -1,8 +1,14 @@
 package lab
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os/exec"
+	"path/filepath"
 	"time"
 
 	"github.com/vppdrill/vppdrill/lab/internal/spawn"
@@ -27,6 +33,29 @@ func (w *World) PIDOfAgent(node string) int {
 	}
 	return 0
 }
+
+// Scrape is what a node's agent shows at /metrics, the control plane for the node "".
+func (w *World) Scrape(node string) (string, error) {
+	socket := filepath.Join(w.control.dir, figuresSocket)
+	if node != "" {
+		socket = filepath.Join(w.nodes[node].dir, watchSocket)
+	}
+	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}}
+	resp, err := c.Get("http://lab/metrics")
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(resp.Body)
+	return string(text), errors.Join(err, resp.Body.Close())
+}
+
+// Asked is how often the lab's EC2 was asked for an action.
+func (w *World) Asked(action string) int { return w.cloud.Asked()[action] }
+
+// Blocks are the IPAMBlocks of the API server.
+func (w *World) Blocks() int { return len(w.source.server.All("ipamblocks")) }
 
 // NetnsOf is the path of a pod's namespace.
 func (w *World) NetnsOf(node string, p fact.PodState) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -48,6 +49,7 @@ type World struct {
 	// source is nil where no controller gives nodes their blocks, cloud where nodes are no instances of EC2.
 	source   *blockSource
 	cloud    *cloud.Cloud
+	figures  *http.Server
 	external external
 	services services
 	policies policies
@@ -122,6 +124,9 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 		if w.source, err = newBlockSource(w, w.control.dir); err != nil {
 			return nil, err
 		}
+	}
+	if err = w.showFigures(); err != nil {
+		return nil, err
 	}
 	if err = w.serveDHCP(s); err != nil {
 		return nil, err
@@ -236,7 +241,7 @@ func (w *World) Close() error {
 		return nil
 	}
 	w.knocks.letGo()
-	errs := []error{w.source.close()}
+	errs := []error{w.hideFigures(), w.source.close()}
 	for _, n := range w.inOrder() {
 		n.kubelet.Stop()
 	}

@@ -29,6 +29,8 @@ type Pools struct {
 	// BlockBits is the prefix length of new blocks, 20 to 32; Lengths are those of ranges with another one.
 	BlockBits int
 	Lengths   map[netip.Prefix]int
+	// Names are the pools that are known, in use or not, for figures alone.
+	Names map[string]netip.Prefix
 	// MaxBlocks is how many blocks may have an affinity to one host, above 0.
 	MaxBlocks int
 	// Strict is strictAffinity: no host gets an address of another's block.

@@ -23,13 +23,15 @@ type Tender struct {
 	alive map[string]bool
 	// empty is since when blocks have been empty, by UID.
 	empty map[string]time.Time
+	// reclaimed are addresses that were taken back since this life began.
+	reclaimed counted
 	writer
 }
 
 // NewTender returns controllers that release a block which has been empty for grace. Tell it all nodes and all blocks
 // to start.
 func NewTender(pools Pools, grace time.Duration) *Tender {
-	return &Tender{pools: pools, grace: grace, view: newView(), empty: make(map[string]time.Time)}
+	return &Tender{pools: pools, grace: grace, view: newView(), empty: make(map[string]time.Time), reclaimed: counted{}}
 }
 
 // Step takes an event and returns what follows from it, in order.
@@ -122,6 +124,7 @@ func (t *Tender) wrote(ev Wrote) {
 	switch {
 	case !ok:
 	case ev.Outcome == ipam.Done:
+		t.reclaim(w.Was, w.Block.Block)
 		t.view.wrote(w, ev.Block)
 		t.soon(t.now)
 	default:

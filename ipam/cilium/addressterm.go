@@ -38,6 +38,10 @@ type AddressTerm struct {
 	calls  map[uint64]*cloudCall
 	writes map[uint64]ObjectMeta
 
+	// resyncs, assigned and unassigned are counted since the term began: looks at every node, and addresses that the cloud gave and took
+	// back.
+	resyncs, assigned, unassigned uint64
+
 	alarms deadlines[termAlarm]
 	woken  time.Time
 	now    time.Time
@@ -116,6 +120,7 @@ func (t *AddressTerm) ring(a termAlarm) {
 	switch a.what {
 	case "resync":
 		t.alarms.start(a, t.now.Add(resync))
+		t.resyncs++
 		t.perform(t.core.Resync(t.now))
 		// What a leader asked for that is none any more may have come since this one began.
 		for _, name := range sortedKeys(t.views) {
@@ -244,6 +249,7 @@ func (t *AddressTerm) perform(actions []Action) {
 		switch a.Kind {
 		case ActAllocate:
 			t.call(a.Node, func(id uint64) Effect { return AssignAddresses{id, a.Node, a.Count} }, func(r CloudAnswered) {
+				t.assigned += uint64(len(r.Addresses))
 				t.perform(t.core.Allocated(t.now, a.Node, r.Addresses, r.Err))
 				if r.Unknown { // they may be there all the same
 					t.ask(a.Node)
@@ -257,6 +263,9 @@ func (t *AddressTerm) perform(actions []Action) {
 			}
 			// After an error all of them are asked for again.
 			t.call(a.Node, func(id uint64) Effect { return UnassignAddresses{id, a.Node, slices.Clone(ips)} }, func(r CloudAnswered) {
+				if r.Err == nil {
+					t.unassigned += uint64(len(ips))
+				}
 				for _, ip := range ips {
 					t.perform(t.core.Freed(t.now, a.Node, ip, r.Err))
 				}

@@ -3,6 +3,8 @@ package cilium
 import (
 	"net/netip"
 	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
 )
 
 // Pools is what a PoolTerm decides by: a PoolOperator or ClusterPools.
@@ -17,6 +19,7 @@ type Pools interface {
 	Delete(now time.Time, incarnation string) []Claim
 	Records() []Claim
 	Restate() []Claim
+	ipam.Figured
 }
 
 // Upsert adds ranges to a pool, or a pool; PoolsChanged has to follow.

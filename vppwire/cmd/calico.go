@@ -13,7 +13,7 @@ import (
 // tend runs Calico's controllers' part in IPAM until ctx ends, which is no error.
 func (f *controllerFlags) tend(ctx context.Context, lease *kube.Lease, log *slog.Logger) error {
 	needs := kube.CalicoControllerNeeds(lease.Namespace)
-	c, err := dialKubernetes(ctx, "controller", f.kubeconfig, "vppdrill-controller", needs, log)
+	c, requests, err := dialKubernetes(ctx, "controller", f.kubeconfig, needs, log)
 	if err != nil {
 		return err
 	}
@@ -21,5 +21,5 @@ func (f *controllerFlags) tend(ctx context.Context, lease *kube.Lease, log *slog
 	if err != nil {
 		return cli.Usagef("controller: %w", oneline.Error(err))
 	}
-	return f.run(ctx, running{lease, c, needs, tender.Run, log})
+	return f.run(ctx, running{lease, c, requests, needs, tender, log})
 }

@@ -184,6 +184,8 @@ type facts struct {
 	stepped func(time.Time, *agent.Agent, []agent.Effect)
 	// trouble is a line about what keeps the agent from its cluster, empty where nothing does; it may be nil.
 	trouble func() string
+	// requests counts those to the API server, nil without one.
+	requests *host.Requests
 	// asked stands before the agent where its CNI plugin asks; it may be nil.
 	asked func(kube.CNI) kube.CNI
 	// run works beside the agent's driver until ctx ends; it may be nil.
@@ -224,12 +226,12 @@ func (o options) services() bool { return o.cfg.Services == agent.ServicesVPP ||
 // joinKubernetes ends an agent that may not do what it needs. An API server that does not answer ends none: what runs
 // goes on.
 func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator, machine vppwire.Linux) (facts, error) {
-	c, err := dialKubernetes(ctx, "agent", o.cluster.kubeconfig, "vppdrill-agent", kube.AgentNeeds(o.use()), o.log)
+	c, requests, err := dialKubernetes(ctx, "agent", o.cluster.kubeconfig, kube.AgentNeeds(o.use()), o.log)
 	if err != nil {
 		return facts{}, err
 	}
 	store := c.Store()
-	f := facts{store: store, events: c.Events(ctx, o.node), trouble: c.Refused, stop: func() error { store.Close(); return nil }}
+	f := facts{store: store, requests: &requests, events: c.Events(ctx, o.node), trouble: c.Refused, stop: func() error { store.Close(); return nil }}
 	told := kube.FactsConfig{Node: o.node, PoolsNamespace: o.cluster.poolsNamespace, PoolsName: o.cluster.poolsName, Services: o.services(), Policies: o.policies(), Events: f.events}
 	c.TellClock(f.events)
 	full := &kube.NoAddress{Tell: f.events}

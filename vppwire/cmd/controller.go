@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -14,9 +15,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 	"github.com/vppdrill/vppdrill/vppwire/oneline"
@@ -65,7 +68,8 @@ func controllerCommand() *cobra.Command {
 		Short: "Run the controller that gives nodes their pod CIDRs",
 		Long: `Give each Node object its spec.podCIDRs, in place of the controller manager, which then runs with --allocate-node-cidrs=false.
 Any number of controllers may run: the holder of a Lease works, the others wait. /healthz at --rest says whether one is
-alive, /readyz which one works. Several on one machine each need an address of their own.
+alive, /readyz which one works, and /metrics, for Prometheus, what that one holds, under the names of the controller in whose
+place it runs. Several on one machine each need an address of their own.
 
 RangeAllocator works as the controller manager's. cluster-pool and multi-pool work as cilium-operator: --cluster-cidr may
 name any number of ranges, and more of them after each start, and a ledger among the cluster's NodeIDRecords keeps their
@@ -116,7 +120,7 @@ Exit codes: 0 stopped, 1 it failed, 2 bad usage, 3 the cluster lacks what it nee
 			}
 			cfg.Log, cfg.Lease = log, lease
 			needs := kube.ControllerNeeds(lease.Namespace)
-			c, err := dialKubernetes(cmd.Context(), "controller", f.kubeconfig, "vppdrill-controller", needs, log)
+			c, requests, err := dialKubernetes(cmd.Context(), "controller", f.kubeconfig, needs, log)
 			if err != nil {
 				return err
 			}
@@ -124,7 +128,7 @@ Exit codes: 0 stopped, 1 it failed, 2 bad usage, 3 the cluster lacks what it nee
 			if err != nil {
 				return cli.Usagef("controller: %w", oneline.Error(err))
 			}
-			return f.run(cmd.Context(), running{lease, c, needs, d.Run, log})
+			return f.run(cmd.Context(), running{lease, c, requests, needs, d, log})
 		},
 	}
 	f.add(c.Flags())
@@ -142,7 +146,7 @@ func (f *controllerFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.prefixes, prefixFlag, false, "--type eni: interfaces get /28 prefixes, and single addresses where the subnet has none left")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that names the API server; empty: the pod's own")
 	flags.StringVar(&f.lease, "lease", defaultLease, "Lease `NAMESPACE/NAME` of the working controller")
-	flags.StringVar(&f.rest, "rest", defaultControllerREST, "loopback `address` or unix:PATH of /healthz and /readyz; empty: none")
+	flags.StringVar(&f.rest, "rest", defaultControllerREST, "loopback `address` or unix:PATH of /healthz, /readyz and /metrics; empty: none")
 	f.format = cli.Text
 	flags.Var(&f.format, "format", "logs as text or json")
 	flags.StringVar(&f.level, "log-level", "info", "lowest `level` to log: debug, info, warn, error")
@@ -255,20 +259,27 @@ const rightsPatience = 10 * time.Second
 
 // running is what a controller runs with.
 type running struct {
-	lease *kube.Lease
-	conn  *kube.Connection
-	needs []kube.Need
-	work  part
-	log   *slog.Logger
+	lease    *kube.Lease
+	conn     *kube.Connection
+	requests host.Requests
+	needs    []kube.Need
+	work     interface {
+		Run(ctx context.Context) error
+		ipam.Figured
+	}
+	log *slog.Logger
 }
 
 // run runs one, and shows how it fares, until ctx ends, which is no error.
 func (f *controllerFlags) run(ctx context.Context, r running) error {
-	parts, err := serving(f.rest, rest.Probes(r.lease.Standing.Alive, r.lease.Standing.Ready), r.log)
+	h := http.NewServeMux()
+	h.Handle("/", rest.Probes(r.lease.Standing.Alive, r.lease.Standing.Ready))
+	h.Handle("/metrics", rest.Figures(host.Registry(r.requests, host.Figures(r.lease.Standing.Figures), host.Figures(r.work.Figures))))
+	parts, err := serving(f.rest, h, r.log)
 	if err != nil {
 		return judged("controller", err)
 	}
-	parts = append(parts, r.work, func(ctx context.Context) error { return r.conn.KeepRights(ctx, r.needs, rightsPatience) })
+	parts = append(parts, r.work.Run, func(ctx context.Context) error { return r.conn.KeepRights(ctx, r.needs, rightsPatience) })
 	r.log.Info("controller", "type", f.kind, "lease", r.lease.Namespace+"/"+r.lease.Name, "identity", r.lease.Identity)
 	if err := untilOneEnds(ctx, parts...); err != nil && !errors.Is(err, context.Canceled) {
 		return judged("controller", err)

@@ -130,7 +130,7 @@ const longestRange, bookMost = 30, 1 << 15
 
 // operateOn runs an operator, which has to have needs, on a connection of its own until ctx ends.
 func (f *controllerFlags) operateOn(ctx context.Context, needs []kube.Need, log *slog.Logger, config func(*kube.Connection) kube.OperatorConfig) error {
-	c, err := dialKubernetes(ctx, "controller", f.kubeconfig, "vppdrill-controller", needs, log)
+	c, requests, err := dialKubernetes(ctx, "controller", f.kubeconfig, needs, log)
 	if err != nil {
 		return err
 	}
@@ -139,5 +139,5 @@ func (f *controllerFlags) operateOn(ctx context.Context, needs []kube.Need, log 
 	if err != nil {
 		return cli.Usagef("controller: %w", oneline.Error(err))
 	}
-	return f.run(ctx, running{cfg.Lease, c, needs, o.Run, log})
+	return f.run(ctx, running{cfg.Lease, c, requests, needs, o, log})
 }

@@ -187,6 +187,9 @@ func serve(ctx context.Context, o options, d *host.Driver, facts facts, addresse
 		return err
 	}
 	server.Done = d.Metrics.Requested
+	if facts.requests != nil {
+		d.Metrics.Registry.MustRegister(*facts.requests)
+	}
 	shownBy := rest.Config{Agent: d, NodeName: o.node, IPAM: o.cfg.IPAMConfig, Metrics: d.Metrics.Registry, Trouble: facts.trouble}
 	if addresses != nil {
 		shownBy.Metrics, shownBy.Beside = addresses.Metrics().With(shownBy.Metrics), addresses.Introspection()

@@ -1,11 +1,11 @@
 package host
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/audit"
 )
 
@@ -18,25 +18,33 @@ type AuditMetrics struct {
 	objects  prometheus.Gauge
 	unknown  prometheus.Gauge
 	last     prometheus.Gauge
-	took     prometheus.Histogram
-	asked    *prometheus.CounterVec
+	took     *prometheus.HistogramVec
+	Requests
 }
+
+// bySeverity are the labels of findings.
+var bySeverity = []string{"law", "severity"}
+
+// What an audit shows.
+var (
+	standingMetric = ipam.Metric{Name: "vppdrill_audit_findings", Kind: ipam.Gauge, Help: "Findings that stand.", Labels: bySeverity}
+	cameMetric     = ipam.Metric{Name: "vppdrill_audit_findings_total", Kind: ipam.Counter, Help: "Findings that came.", Labels: bySeverity}
+	objectsMetric  = ipam.Metric{Name: "vppdrill_audit_objects", Kind: ipam.Gauge, Help: "Objects that the last look was at."}
+	unknownMetric  = ipam.Metric{Name: "vppdrill_audit_not_judged", Kind: ipam.Gauge, Help: "Reasons for which something could not be judged."}
+	lastMetric     = ipam.Metric{Name: "vppdrill_audit_last_look_timestamp_seconds", Kind: ipam.Gauge, Help: "When the last look ended."}
+	lookMetric     = ipam.Metric{Name: "vppdrill_audit_look_seconds", Kind: ipam.Histogram, Help: "How long a look took.", Bounds: prometheus.ExponentialBuckets(0.001, 4, 8)}
+)
+
+// WatchMetrics are what an audit that keeps looking shows.
+var WatchMetrics = []*ipam.Metric{&standingMetric, &cameMetric, &objectsMetric, &unknownMetric, &lastMetric, &lookMetric, &requestsMetric}
 
 // NewAuditMetrics are those before the first look.
 func NewAuditMetrics() *AuditMetrics {
 	m := &AuditMetrics{
-		Registry: prometheus.NewRegistry(),
-		standing: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "vppdrill_audit_findings", Help: "Findings that stand."}, []string{"law", "severity"}),
-		came:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "vppdrill_audit_findings_total", Help: "Findings that came."}, []string{"law", "severity"}),
-		objects:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "vppdrill_audit_objects", Help: "Objects that the last look was at."}),
-		unknown:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "vppdrill_audit_not_judged", Help: "Reasons for which something could not be judged."}),
-		last:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "vppdrill_audit_last_look_timestamp_seconds", Help: "When the last look ended."}),
-		took:     prometheus.NewHistogram(prometheus.HistogramOpts{Name: "vppdrill_audit_look_seconds", Help: "How long a look took.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 8)}),
+		standing: Gauges(&standingMetric), came: Counters(&cameMetric), objects: Gauges(&objectsMetric).WithLabelValues(), unknown: Gauges(&unknownMetric).WithLabelValues(),
+		last: Gauges(&lastMetric).WithLabelValues(), took: Histograms(&lookMetric), Requests: NewRequests(),
 	}
-	// The name and labels of client-go's own metric in Kubernetes' components, without the server's address.
-	m.asked = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "rest_client_requests_total",
-		Help: "Requests to the API server by status code and method; code 0: no answer. A watch is one."}, []string{"code", "method"})
-	m.Registry.MustRegister(m.standing, m.came, m.objects, m.unknown, m.last, m.took, m.asked)
+	m.Registry = Registry(m.standing, m.came, m.objects, m.unknown, m.last, m.took, m.Requests)
 	for _, law := range audit.Laws() {
 		for _, s := range []audit.Severity{audit.Error, audit.Warning} {
 			m.standing.WithLabelValues(law, string(s)).Set(0)
@@ -53,11 +61,6 @@ func (m *AuditMetrics) Changed(c audit.Change) {
 	}
 }
 
-// Asked counts a request to the API server.
-func (m *AuditMetrics) Asked(code int, method string) {
-	m.asked.WithLabelValues(strconv.Itoa(code), method).Inc()
-}
-
 // Looked takes a look at so many objects, and the findings that stand after it.
 func (m *AuditMetrics) Looked(r audit.Report, standing []audit.Finding, objects int, took time.Duration) {
 	m.standing.Reset()
@@ -71,6 +74,6 @@ func (m *AuditMetrics) Looked(r audit.Report, standing []audit.Finding, objects 
 	}
 	m.objects.Set(float64(objects))
 	m.unknown.Set(float64(len(r.Unknown)))
-	m.took.Observe(took.Seconds())
+	m.took.WithLabelValues().Observe(took.Seconds())
 	m.last.SetToCurrentTime()
 }

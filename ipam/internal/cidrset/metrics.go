@@ -9,6 +9,8 @@ type Metrics struct {
 	Tries uint64
 	// TriesHistogram counts calls of AllocateNext by tries: up to 1, 5, 25, 125, 625, and above.
 	TriesHistogram [6]uint64
+	// TriesSum is all tries together.
+	TriesSum uint64
 }
 
 // Usage is the share of blocks that are taken, 0 to 1.
@@ -16,7 +18,7 @@ func (m Metrics) Usage() float64 { return float64(m.Allocations-m.Releases) / fl
 
 // Metrics are the set's figures now.
 func (s *CIDRSet) Metrics() Metrics {
-	m := Metrics{Allocations: s.tally.occupied, MaxCIDRs: s.taken.Size(), Tries: s.tally.tries, TriesHistogram: s.tally.histogram}
+	m := Metrics{Allocations: s.tally.occupied, MaxCIDRs: s.taken.Size(), Tries: s.tally.tries, TriesHistogram: s.tally.histogram, TriesSum: s.tally.sum}
 	for _, n := range m.TriesHistogram {
 		m.Allocations += n
 	}
@@ -28,12 +30,14 @@ func (s *CIDRSet) Metrics() Metrics {
 type tally struct {
 	occupied  uint64 // blocks that became taken by other ways than AllocateNext
 	tries     uint64
+	sum       uint64
 	histogram [6]uint64
 }
 
 // tried notes an AllocateNext.
 func (t *tally) tried(n uint64) {
 	t.tries = n
+	t.sum += n
 	t.histogram[bucket(n)]++
 }
 

@@ -112,6 +112,7 @@ func (s *slowSet) allocate() (netip.Prefix, bool) {
 		if b := s.blocks[i]; !s.taken(b) {
 			s.next = (i + 1) % len(s.blocks)
 			s.metrics.Tries = uint64(tries)
+			s.metrics.TriesSum += uint64(tries)
 			s.metrics.TriesHistogram[slices.IndexFunc(upTo, func(n int) bool { return tries <= n })]++
 			for a := b.Addr(); b.Contains(a); a = a.Next() {
 				s.used[a] = true

@@ -120,6 +120,9 @@ func (c *Cloud) API() string { return filepath.Join(c.cfg.Dir, "ec2.sock") }
 // Operator is how a program asks that is on no instance.
 func (c *Cloud) Operator() (where, key, secret string) { return region, accessKey, secretKey }
 
+// Asked is how often each action was asked for, the metadata service among them.
+func (c *Cloud) Asked() map[string]int { return c.server.Asked() }
+
 // ProviderID is what a node's Node object calls its instance, "" where it has none.
 func (c *Cloud) ProviderID(node string) string {
 	c.mu.Lock()

@@ -13,6 +13,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
+	"github.com/vppdrill/vppdrill/vppwire/host/ipamd"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
@@ -28,6 +29,8 @@ type beside struct {
 	kept func() []netip.Addr
 	// run works until ctx ends.
 	run func(ctx context.Context, d *host.Driver)
+	// metrics are shown beside the agent's own.
+	metrics *ipamd.Metrics
 	// asked stands before the agent where its CNI plugin asks.
 	asked func(kube.CNI) kube.CNI
 }
@@ -38,7 +41,7 @@ func (c *Config) beside(ctx context.Context, alloc ipam.NodeAllocator, kernel vp
 	switch {
 	case c.EC2 != nil:
 		r, err := c.EC2.requester(ctx, node, alloc.(*datastore.Node), log)
-		return &beside{cluster: r.Cluster, run: r.Run,
+		return &beside{cluster: r.Cluster, run: r.Run, metrics: r.Metrics(),
 			stepped: func(now time.Time, _ *agent.Agent, _ []agent.Effect) { r.Stepped(now) },
 			pending: func(a *agent.Agent) (string, bool) { return r.Pending(a) }}, err
 	case c.Pools != nil:

@@ -22,9 +22,15 @@ type EC2 struct {
 
 // requester asks EC2 for a node.
 func (c *EC2) requester(ctx context.Context, node string, alloc *datastore.Node, log *slog.Logger) (*ipamd.Requester, error) {
-	cloud, err := aws.Connect(ctx, aws.Config{Sockets: c.Sockets, PodSubnet: c.PodSubnet, Log: log})
+	var r *ipamd.Requester
+	cloud, err := aws.Connect(ctx, aws.Config{Sockets: c.Sockets, PodSubnet: c.PodSubnet, Log: log, Requested: func(name string, took time.Duration, err error) {
+		if r != nil {
+			r.Metrics().Requested(name, took, err)
+		}
+	}})
 	if err != nil {
 		return nil, err
 	}
-	return ipamd.NewRequester(ipamd.RequesterConfig{Cloud: cloud, Node: node, Alloc: alloc, Sizing: c.Sizing, Log: log}), nil
+	r = ipamd.NewRequester(ipamd.RequesterConfig{Cloud: cloud, Node: node, Alloc: alloc, Sizing: c.Sizing, Log: log})
+	return r, nil
 }

@@ -25,9 +25,13 @@ func (p *process) watch(path string, c Config) (*http.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	shown := rest.Config{Agent: p.driver, NodeName: c.Agent.NodeName, IPAM: c.Agent.IPAMConfig, Metrics: p.driver.Metrics.Registry}
+	if b := p.beside; b != nil && b.metrics != nil {
+		shown.Metrics = b.metrics.With(shown.Metrics)
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /state", p.state)
-	mux.Handle("GET /", rest.Handler(rest.Config{Agent: p.driver, NodeName: c.Agent.NodeName, IPAM: c.Agent.IPAMConfig, Metrics: p.driver.Metrics.Registry}))
+	mux.Handle("GET /", rest.Handler(shown))
 	mux.HandleFunc("PUT /address", p.address)
 	s := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = s.Serve(l) }() // until it is closed

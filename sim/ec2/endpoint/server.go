@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -67,6 +68,13 @@ func (s *Server) Requests(action string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.counts[action]
+}
+
+// Asked is Requests of each action that was asked for.
+func (s *Server) Asked() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.counts)
 }
 
 // Ask runs look on the region, between two requests.

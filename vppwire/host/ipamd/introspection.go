@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/netip"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 )
@@ -18,10 +18,7 @@ const IntrospectionAddress = "127.0.0.1:61679"
 type store interface {
 	GetENIInfos() *datastore.ENIInfos
 	AllocatedIPs() []datastore.PodIPInfo
-	GetIPStats() datastore.Stats
-	GetENIs() int
-	ENIIDs() []string
-	Units(eniID string) []netip.Prefix
+	Figures(of datastore.Sizing) []ipam.Figure
 }
 
 // Introspection shows the daemon under upstream's paths, and /metrics, /healthz and /readyz. It changes nothing.

@@ -7,10 +7,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/vppwire/host"
 )
 
-// Metrics are a daemon's figures by upstream's names (utils/prometheusmetrics of amazon-vpc-cni-k8s). What upstream counts
+// Metrics are a daemon's figures by upstream's names (utils/prometheusmetrics of amazon-vpc-cni-k8s 1.19). What upstream counts
 // and this daemon does not do, as branch interfaces, has none.
 type Metrics struct {
 	Registry *prometheus.Registry
@@ -27,27 +29,41 @@ type Metrics struct {
 	failures   *prometheus.CounterVec
 }
 
+// functions is the label of what is counted by what the daemon does.
+var functions = []string{"fn"}
+
+// What upstream counts of its driver.
+var (
+	errorsMetric     = ipam.Metric{Name: "awscni_ipamd_error_count", Kind: ipam.Counter, Help: "The number of errors encountered in ipamd", Labels: functions}
+	inProgressMetric = ipam.Metric{Name: "awscni_ipamd_action_inprogress", Kind: ipam.Gauge, Help: "The number of ipamd actions in progress", Labels: functions}
+	reconcilesMetric = ipam.Metric{Name: "awscni_reconcile_count", Kind: ipam.Counter,
+		Help: "The number of times ipamd reconciles on ENIs and IP/Prefix addresses", Labels: functions}
+	addsMetric      = ipam.Metric{Name: "awscni_add_ip_req_count", Kind: ipam.Counter, Help: "The number of add IP address requests"}
+	delsMetric      = ipam.Metric{Name: "awscni_del_ip_req_count", Kind: ipam.Counter, Help: "The number of delete IP address requests", Labels: []string{"reason"}}
+	exhaustedMetric = ipam.Metric{Name: "awscni_no_available_ip_addresses", Kind: ipam.Counter,
+		Help: "The number of pod IP assignments that fail due to no available IP addresses"}
+	latencyMetric   = ipam.Metric{Name: "awscni_aws_api_latency_ms", Kind: ipam.Summary, Help: "AWS API call latency in ms", Labels: []string{"api", "error", "status"}}
+	apiErrorsMetric = ipam.Metric{Name: "awscni_aws_api_error_count", Kind: ipam.Counter, Help: "The number of times AWS API returns an error", Labels: []string{"api", "error"}}
+	requestsMetric  = ipam.Metric{Name: "awscni_ec2api_req_count", Kind: ipam.Counter, Help: "The number of requests made to EC2 APIs by CNI", Labels: functions}
+	failuresMetric  = ipam.Metric{Name: "awscni_ec2api_error_count", Kind: ipam.Counter, Help: "The number of failed EC2 APIs requests", Labels: functions}
+)
+
+// DriverMetrics are what a daemon counts beside what its store shows, datastore.Metrics.
+var DriverMetrics = []*ipam.Metric{&errorsMetric, &inProgressMetric, &reconcilesMetric, &addsMetric, &delsMetric, &exhaustedMetric, &latencyMetric,
+	&apiErrorsMetric, &requestsMetric, &failuresMetric}
+
 func newMetrics(look func(func(store)), sizing datastore.Sizing) *Metrics {
-	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "awscni_" + name, Help: help}, labels)
-	}
 	m := &Metrics{
-		Registry: prometheus.NewRegistry(),
-		errors:   counter("ipamd_error_count", "Errors of the daemon, by what it did.", "fn"),
-		inProgress: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "awscni_ipamd_action_inprogress",
-			Help: "What the daemon is doing."}, []string{"fn"}),
-		reconciles: counter("reconcile_count", "How often interfaces and addresses were compared with what is attached.", "fn"),
-		adds:       prometheus.NewCounter(prometheus.CounterOpts{Name: "awscni_add_ip_req_count", Help: "Requests for an address."}),
-		dels:       counter("del_ip_req_count", "Addresses that were taken back, by reason.", "reason"),
-		exhausted: prometheus.NewCounter(prometheus.CounterOpts{Name: "awscni_no_available_ip_addresses",
-			Help: "Requests that found no address available."}),
-		latency: prometheus.NewSummaryVec(prometheus.SummaryOpts{Name: "awscni_aws_api_latency_ms",
-			Help: "How long requests to AWS took, in milliseconds."}, []string{"api", "error", "status"}),
-		apiErrors: counter("aws_api_error_count", "Requests to AWS that failed, by code.", "api", "error"),
-		requests:  counter("ec2api_req_count", "Requests to EC2.", "fn"),
-		failures:  counter("ec2api_error_count", "Requests to EC2 that failed.", "fn"),
+		errors: host.Counters(&errorsMetric), inProgress: host.Gauges(&inProgressMetric), reconciles: host.Counters(&reconcilesMetric),
+		adds: host.Counters(&addsMetric).WithLabelValues(), dels: host.Counters(&delsMetric), exhausted: host.Counters(&exhaustedMetric).WithLabelValues(),
+		latency:   prometheus.NewSummaryVec(prometheus.SummaryOpts{Name: latencyMetric.Name, Help: latencyMetric.Help}, latencyMetric.Labels),
+		apiErrors: host.Counters(&apiErrorsMetric), requests: host.Counters(&requestsMetric), failures: host.Counters(&failuresMetric),
 	}
-	m.Registry.MustRegister(m.errors, m.inProgress, m.reconciles, m.adds, m.dels, m.exhausted, m.latency, m.apiErrors, m.requests, m.failures, pool{look, sizing})
+	account := host.Figures(func() (list []ipam.Figure) {
+		look(func(s store) { list = s.Figures(sizing) })
+		return list
+	})
+	m.Registry = host.Registry(m.errors, m.inProgress, m.reconciles, m.adds, m.dels, m.exhausted, m.latency, m.apiErrors, m.requests, m.failures, account)
 	return m
 }
 
@@ -121,68 +137,4 @@ func (m *Metrics) removed(err error) {
 	default:
 		m.dels.WithLabelValues("PodDeleted").Inc()
 	}
-}
-
-// pool shows the store's account and its limits at the moment of asking.
-type pool struct {
-	look   func(func(store))
-	sizing datastore.Sizing
-}
-
-var (
-	enisDesc       = describe("eni_allocated", "Attached interfaces.")
-	enisMaxDesc    = describe("eni_max", "Interfaces that can be attached.")
-	ipMaxDesc      = describe("ip_max", "Addresses for pods that the instance can have.")
-	totalDesc      = describe("total_ip_addresses", "Addresses for pods.")
-	assignedDesc   = describe("assigned_ip_addresses", "Addresses of pods.")
-	prefixesDesc   = describe("total_ipv4_prefixes", "Delegated prefixes.")
-	forcedENIsDesc = describe("force_removed_enis", "Interfaces that went away while pods had addresses of them.")
-	forcedIPsDesc  = describe("force_removed_ips", "Addresses that went away while pods had them.")
-	perENIDesc     = describe("assigned_ip_per_eni", "Addresses of pods, by interface.", "eni")
-	perCIDRDesc    = describe("assigned_ip_per_cidr", "Addresses of pods, by delegated prefix.", "cidr")
-)
-
-func describe(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("awscni_"+name, help, labels, nil)
-}
-
-// Describe implements prometheus.Collector.
-func (pool) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range [...]*prometheus.Desc{enisDesc, enisMaxDesc, ipMaxDesc, totalDesc, assignedDesc, prefixesDesc, forcedENIsDesc, forcedIPsDesc, perENIDesc, perCIDRDesc} {
-		out <- d
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (p pool) Collect(out chan<- prometheus.Metric) {
-	gauge := func(desc *prometheus.Desc, n int, labels ...string) {
-		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(n), labels...)
-	}
-	p.look(func(ds store) {
-		s := ds.GetIPStats()
-		gauge(enisDesc, ds.GetENIs())
-		gauge(enisMaxDesc, p.sizing.ENIsMax)
-		gauge(ipMaxDesc, p.sizing.ENIsMax*p.sizing.IPsPerENI())
-		gauge(totalDesc, s.TotalIPs)
-		gauge(assignedDesc, s.AssignedIPs)
-		gauge(prefixesDesc, s.TotalPrefixes)
-		out <- prometheus.MustNewConstMetric(forcedENIsDesc, prometheus.CounterValue, float64(s.ForceRemovedENIs))
-		out <- prometheus.MustNewConstMetric(forcedIPsDesc, prometheus.CounterValue, float64(s.ForceRemovedIPs))
-		assigned := ds.AllocatedIPs()
-		for _, id := range ds.ENIIDs() {
-			n := 0
-			for _, u := range ds.Units(id) {
-				held := 0
-				for _, a := range assigned {
-					if u.Contains(a.IP) {
-						held++
-					}
-				}
-				if n += held; !u.IsSingleIP() {
-					gauge(perCIDRDesc, held, u.String())
-				}
-			}
-			gauge(perENIDesc, n, id)
-		}
-	})
 }

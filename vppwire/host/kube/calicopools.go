@@ -78,8 +78,11 @@ func (m *calicoSettings) said() {
 		names = append(names, name)
 	}
 	slices.SortFunc(names, compareNumbered)
-	pools := calico.Pools{BlockBits: calico.DefaultBlockBits, Lengths: map[netip.Prefix]int{}}
+	pools := calico.Pools{BlockBits: calico.DefaultBlockBits, Lengths: map[netip.Prefix]int{}, Names: map[string]netip.Prefix{}}
 	for _, name := range names {
+		if r, err := space.ParsePrefix(m.specs[name].CIDR); err == nil {
+			pools.Names[name] = r
+		}
 		r, err := m.specs[name].usable()
 		if err != nil {
 			m.refuse(fmt.Errorf("IPPool %s: %w", name, err))

@@ -35,6 +35,7 @@ type CalicoController struct {
 	clock  clock
 	blocks calicoBlocks
 	underway
+	shown
 }
 
 // NewCalicoController returns one that does nothing before Run.
@@ -75,12 +76,16 @@ func (c *CalicoController) serve(ctx context.Context, lock *lock) error {
 	followers.Go(func() { followNodes(ctx, c.cfg.Client, calicoNodes(tell, true)) })
 	c.blocks.followWithPools(ctx, &followers, tell, c.cfg.Log)
 	machine := calico.NewTender(calico.Pools{}, c.cfg.Grace)
+	looks := c.begin(ctx, machine)
 	for {
 		c.is(machine.Pending())
 		var ev calico.Event
 		select {
 		case <-ctx.Done():
 			return nil
+		case look := <-looks:
+			look()
+			continue
 		case ev = <-events:
 		case <-alarm.C:
 			ev = calico.Woke{}

@@ -67,6 +67,7 @@ type Driver struct {
 	// asks are for the goroutine that owns the controller.
 	asks  chan func(*term)
 	ended chan struct{} // Run has returned
+	shown
 }
 
 // ErrStopped: the driver does not run any more.

@@ -47,6 +47,7 @@ type Operator struct {
 	clock clock
 	// underway is known of an operator of single addresses alone.
 	underway
+	shown
 }
 
 // NewOperator returns an Operator that does nothing before Run.

@@ -42,6 +42,13 @@ func multiPool(bits int) func() (cilium.Pools, error) {
 // operate runs an operator until the test ends or stop is called.
 func operate(t testing.TB, cfg kube.OperatorConfig) (stop func()) {
 	t.Helper()
+	_, stop = operator(t, cfg)
+	return stop
+}
+
+// operator is operate with what it runs.
+func operator(t testing.TB, cfg kube.OperatorConfig) (o *kube.Operator, stop func()) {
+	t.Helper()
 	o, err := kube.NewOperator(cfg)
 	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -54,7 +61,7 @@ func operate(t testing.TB, cfg kube.OperatorConfig) (stop func()) {
 		}
 	})
 	t.Cleanup(stop)
-	return stop
+	return o, stop
 }
 
 // Goal: mode cluster-pool gives each Node object a pod CIDR of each family; the CIDRs of a node that went go to who

@@ -54,8 +54,11 @@ func (o *Operator) serve(ctx context.Context, lock *lock, events *events) error 
 		o.is("")
 	}()
 	t.step(t.leading())
+	looks := o.shown.begin(ctx, t.machine)
 	for !t.over {
 		select {
+		case look := <-looks:
+			look()
 		case <-ctx.Done():
 			return nil
 		case do := <-t.inbox:

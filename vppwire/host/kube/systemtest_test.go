@@ -45,6 +45,8 @@ type played struct {
 	server *server
 	client kubernetes.Interface
 	stop   func()
+	// leader is what shows the system's figures.
+	leader ipam.Figured
 	nodes  map[string]*playedNode
 }
 
@@ -76,17 +78,17 @@ func (p *played) lead() {
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() { ended <- c.Run(ctx) }()
-		p.stop = sync.OnceFunc(func() { cancel(); must(p.t, <-ended) })
+		p.leader, p.stop = c, sync.OnceFunc(func() { cancel(); must(p.t, <-ended) })
 		p.t.Cleanup(p.stop)
 		return
 	}
 	if p.addressed() {
-		p.stop = operate(p.t, kube.OperatorConfig{Client: p.client, Pace: storyPace, Release: cilium.OperatorConfig{ReleaseExcessIPs: true},
+		p.leader, p.stop = operator(p.t, kube.OperatorConfig{Client: p.client, Pace: storyPace, Release: cilium.OperatorConfig{ReleaseExcessIPs: true},
 			Addresses: kube.NewAddressBook(kube.AddressBookConfig{Client: p.client, Namespace: "kube-system", Ranges: []netip.Prefix{p.setup.Range}})})
 		return
 	}
 	spec := cilium.PoolSpec{IPv4: []netip.Prefix{p.setup.Range}, MaskSize4: p.setup.Block}
-	p.stop = operate(p.t, kube.OperatorConfig{Client: p.client, Requested: p.requested(), New: func() (cilium.Pools, error) {
+	p.leader, p.stop = operator(p.t, kube.OperatorConfig{Client: p.client, Requested: p.requested(), New: func() (cilium.Pools, error) {
 		if !p.requested() {
 			return cilium.NewClusterPools(cilium.ClusterPoolConfig{IPv4: spec.IPv4, MaskSize4: spec.MaskSize4})
 		}

@@ -58,8 +58,11 @@ func (d *Driver) serve(ctx context.Context, lock *lock, events *events) error {
 	if !t.listing {
 		t.feed()
 	}
+	looks := d.begin(ctx, machine)
 	for t.fatal == nil {
 		select {
+		case look := <-looks:
+			look()
 		case <-ctx.Done():
 			return nil
 		case do := <-t.inbox:

@@ -33,7 +33,11 @@ type Server struct {
 	changed chan struct{}
 	cut     chan struct{} // closed to end all watches
 	uids    int
+	asked   map[Request]int
 }
+
+// Request is a kind of requests: whose, by the program's user agent, with which method, "WATCH" for a watch, and for which resource.
+type Request struct{ Program, Method, Resource string }
 
 type change struct {
 	version int64
@@ -44,7 +48,7 @@ type change struct {
 
 // New returns a Server without objects.
 func New() *Server {
-	return &Server{version: 1, objects: map[string]Object{}, changed: make(chan struct{}), cut: make(chan struct{})}
+	return &Server{version: 1, objects: map[string]Object{}, changed: make(chan struct{}), cut: make(chan struct{}), asked: map[Request]int{}}
 }
 
 // EndWatches ends all watches; later ones go on.
@@ -90,6 +94,7 @@ func (s *Server) matching(mine func(string, Object) bool) []Object {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := ParsePath(r.URL.Path)
+	s.count(r, p)
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler) // whoever asked is gone
@@ -116,6 +121,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		code = http.StatusCreated
 	}
 	reply(w, code, o)
+}
+
+// count counts a request.
+func (s *Server) count(r *http.Request, p Path) {
+	q := Request{r.UserAgent(), r.Method, p.Resource}
+	if r.URL.Query().Get("watch") != "" {
+		q.Method = "WATCH"
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked[q]++
+}
+
+// Asked is how often each request was made so far, refused ones among them.
+func (s *Server) Asked() map[Request]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.asked)
 }
 
 // refusal is why a request was not done; code 0: it was.
