@@ -62,7 +62,7 @@ func packets(v *vppmodel.VPP) []Packet {
 			}
 		}
 		for t := range v.Interfaces() {
-			if t.Kind != vppmodel.KindVXLAN {
+			if t.Kind != vppmodel.KindVXLAN || t.Unlisted { // see heard
 				continue
 			}
 			for _, m := range macs {
