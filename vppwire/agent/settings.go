@@ -34,7 +34,7 @@ func Settings() []Setting {
 			"of IPv4, TCP and UDP. Services come from etcd (keys services/ and slices/), or from the API server with --cluster kubernetes. " +
 			"IPv6 is refused: VPP 25.10's CNAT keeps sending a client to an endpoint that has gone, and NAT66 maps addresses, not ports. This key is ours."},
 		{"NetworkPolicies", "none, vpp", "none", "Enforces the cluster's NetworkPolicies. With vpp, ACLs on pods' interfaces do, of IPv4 and IPv6, and each pod begins closed to all but its node until its labels " +
-			"are known. Refused with PodInterconnect macvlan, whose pods share one interface. This key is ours."},
+			"are known. Refused with PodInterconnect macvlan, whose pods share one interface, and on a Kubernetes cluster without Services: vpp. This key is ours."},
 		{"NatExternalTraffic", boolean, "false", "Gives packets from pods to the outside the node's address. Needs Services: vpp, VXLAN, a NIC and a default gateway in the settings; refused without. " +
 			"Ranges that come later without a gateway have the event NothingIsHidden."},
 		{"CleanupIdleNATSessions", boolean, "false", "Ends idle NAT sessions. Works with Services: vpp."},

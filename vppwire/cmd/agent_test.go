@@ -19,10 +19,11 @@ import (
 func TestRefusals(t *testing.T) {
 	dir := shortDir(t)
 	good := filepath.Join(dir, "good.yaml")
-	bad, named, external := filepath.Join(dir, "bad.yaml"), filepath.Join(dir, "named.yaml"), filepath.Join(dir, "external.yaml")
+	bad, named, external, policies := filepath.Join(dir, "bad.yaml"), filepath.Join(dir, "named.yaml"), filepath.Join(dir, "external.yaml"), filepath.Join(dir, "policies.yaml")
 	must(t, os.WriteFile(named, []byte("{TCPstackDisabled: true, NodeName: m}"), 0o600))
 	must(t, os.WriteFile(external, []byte("{TCPstackDisabled: true, IPAMConfig: {nodeInterconnectCIDR: 192.168.16.0/24, useExternalIPAM: true}}"), 0o600))
 	must(t, os.WriteFile(good, []byte("{TCPstackDisabled: true, IPAMConfig: {nodeInterconnectCIDR: 192.168.16.0/24}}"), 0o600))
+	must(t, os.WriteFile(policies, []byte("{TCPstackDisabled: true, PodInterconnect: veth, NetworkPolicies: vpp}"), 0o600))
 	must(t, os.WriteFile(bad, []byte("MTUSise: 1450"), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
 	base := []string{"--node", "n", "--journal", dir + "/state/journal", "--cni-socket", dir + "/run/cni.sock",
@@ -73,6 +74,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"--config", good, "--cluster", "kubernetes", "--pools", "a/b/c"}, 2, `agent: --pools "a/b/c": want NAMESPACE/NAME`},
 		{[]string{"--config", good, "--cluster", "kubernetes", "--pools", "/ranges"}, 2, `agent: --pools "/ranges": want NAMESPACE/NAME`},
 		{[]string{"--config", good, "--cluster", "kubernetes", "--ipam", "multi-pool", "--reuse-delay", "1m"}, 2, "agent: --reuse-delay 1m0s is not of --ipam multi-pool: Cilium's agent"},
+		{[]string{"--config", policies, "--cluster", "kubernetes"}, 2, "agent: NetworkPolicies: vpp needs Services: vpp on a Kubernetes cluster: kube-proxy hides"},
 		{[]string{"--config", good, "--cluster", "kubernetes", "--register"}, 2, "agent: --register is for --cluster etcd"},
 	} {
 		if code, text := execute(t, test.args); code != test.code || !strings.HasPrefix(text, test.text) || strings.Contains(text, "\n") {

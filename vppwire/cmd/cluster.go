@@ -150,6 +150,11 @@ func (f *clusterFlags) check(cfg *agent.Config) error {
 	if f.ipam == ipamContiv && cfg.IPAMConfig.UseExternalIPAM {
 		return cli.Usagef("agent: --ipam %s cuts blocks by node ID, and the configuration's useExternalIPAM takes them from elsewhere: leave out one of the two", f.ipam)
 	}
+	// Kubernetes' own suite (Netpol) found the way around: by a service's address, from a pod of the same node.
+	if f.kind == clusterKubernetes && cfg.NetworkPolicies == agent.PoliciesVPP && cfg.Services != agent.ServicesVPP {
+		return cli.Usagef("agent: NetworkPolicies: %s needs Services: %s on a Kubernetes cluster: kube-proxy hides a service's client behind its node, and policies let a node's own packets pass; "+
+			"set both or none", agent.PoliciesVPP, agent.ServicesVPP)
+	}
 	if cfg.IPAMConfig != (contiv.IPAMConfig{}) {
 		cfg.IPAMConfig.UseExternalIPAM = f.ipam != ipamContiv
 	}

@@ -46,6 +46,43 @@ func TestFronts(t *testing.T) {
 	}
 }
 
+// Goal: a service's address that a rule's block or the node's own address lets through leads to no endpoint that policies keep
+// from the pod. Method: a client that may send to a block around pods and services but for one pod, and services with that pod behind them,
+// with others, with both, and at the node's port.
+func TestFrontsInABlock(t *testing.T) {
+	at, node := netip.MustParseAddrPort, netip.MustParseAddr("172.30.1.1")
+	table := policy.New()
+	fronts := map[string]bool{"10.96.0.1:80": true, "10.96.0.2:80": false, "10.96.0.3:80": false, "172.30.1.1:30080": false, "172.30.1.1:30081": true}
+	behind := map[string][]netip.AddrPort{"10.96.0.1:80": {at("10.1.1.3:80")}, "10.96.0.2:80": {at("10.1.1.9:80")}, "10.96.0.3:80": {at("10.1.1.3:80"), at("10.1.1.9:80")},
+		"172.30.1.1:30080": {at("10.1.1.9:80")}, "172.30.1.1:30081": {at("10.1.1.3:80")}}
+	place := policy.Place{Node: []netip.Addr{node}}
+	for front := range fronts {
+		place.Fronts = append(place.Fronts, policy.Front{Addr: at(front), Proto: vppwire.TCP, Endpoints: behind[front]})
+	}
+	table.Settle(place)
+	client := policy.Name{Namespace: "default", Name: "client"}
+	table.Hold([]policy.Name{client})
+	table.PodSeen(policy.Pod{Name: client, Addrs: []netip.Addr{netip.MustParseAddr("10.1.1.2")}})
+	table.PolicySeen(policy.Policy{Name: policy.Name{Namespace: "default", Name: "p"}, Egress: true, EgressRules: []policy.Rule{{
+		Peers: []policy.Peer{{Block: netip.MustParsePrefix("10.0.0.0/8"), Except: []netip.Prefix{netip.MustParsePrefix("10.1.1.9/32")}}}}}})
+	for _, k := range []policy.Kind{policy.Policies, policy.Pods, policy.Namespaces} {
+		table.Listed(k, map[policy.Kind][]policy.Name{policy.Policies: {{Namespace: "default", Name: "p"}}, policy.Pods: {client}}[k])
+	}
+	table.Changes()
+	f, _ := table.Filter(client)
+	reaches := func(to netip.AddrPort) bool {
+		return vppwire.Permits(f.Egress, netip.MustParseAddr("10.1.1.2"), to.Addr(), vppwire.TCP, to.Port())
+	}
+	for front, want := range fronts {
+		if got := reaches(at(front)); got != want {
+			t.Errorf("%s is let to: %t", front, got)
+		}
+	}
+	if !reaches(at("10.96.0.2:81")) || !reaches(netip.AddrPortFrom(node, 22)) {
+		t.Error("other ports than the service's are closed as well")
+	}
+}
+
 // Goal: a pod of this node is closed until the API server has told its labels, where a policy could select it. Method: a pod without and with
 // a policy in its namespace, and then with labels.
 func TestUnknownPodIsClosed(t *testing.T) {

@@ -19,9 +19,13 @@ type ways struct {
 	egress bool
 }
 
-// add puts a peer and everyone of its family where they belong in a rule.
-func (w *ways) add(peer netip.Prefix, p Port) {
-	r := vppwire.ACLRule{Action: vppwire.ACLReflect, Src: peer, Dst: everyone[0], Proto: p.Proto, First: p.First, Last: p.Last}
+// add lets a peer through.
+func (w *ways) add(peer netip.Prefix, p Port) { w.rule(vppwire.ACLReflect, peer, p) }
+
+// rule puts a peer and everyone of its family where they belong in a rule. Those that deny come first: see
+// vppwire.CompareACLRules.
+func (w *ways) rule(action vppwire.ACLAction, peer netip.Prefix, p Port) {
+	r := vppwire.ACLRule{Action: action, Src: peer, Dst: everyone[0], Proto: p.Proto, First: p.First, Last: p.Last}
 	if peer.Addr().Is6() {
 		r.Dst = everyone[1]
 	}
@@ -209,20 +213,26 @@ func halves(p netip.Prefix) (low, high netip.Prefix) {
 	return netip.PrefixFrom(p.Addr(), p.Bits()+1), netip.PrefixFrom(upper, p.Bits()+1)
 }
 
-// fronts adds the services' addresses of which a pod may reach every endpoint.
+// fronts adds the services' addresses of which a pod may reach every endpoint. One that rules let through by chance, as a
+// block around it does and the node's own address, is denied where an endpoint is not for the pod: VPP looks at a packet
+// before it chooses one.
 func (t *Table) fronts(w *ways, pod *Pod) {
 	rules := w.list
 	for _, f := range t.place.Fronts {
+		front, port := netip.PrefixFrom(f.Addr.Addr(), f.Addr.Addr().BitLen()), Port{Proto: f.Proto, First: f.Addr.Port(), Last: f.Addr.Port()}
 		reached := 0
 		for _, e := range f.Endpoints {
 			if vppwire.Permits(rules, t.own(pod, e.Addr()), e.Addr(), f.Proto, e.Port()) {
 				reached++
 			}
 		}
+		if reached < len(f.Endpoints) && vppwire.Permits(rules, t.own(pod, front.Addr()), front.Addr(), f.Proto, f.Addr.Port()) {
+			w.rule(vppwire.ACLDeny, front, port)
+		}
 		switch {
 		case reached == 0:
 		case reached == len(f.Endpoints):
-			w.add(netip.PrefixFrom(f.Addr.Addr(), f.Addr.Addr().BitLen()), Port{Proto: f.Proto, First: f.Addr.Port(), Last: f.Addr.Port()})
+			w.add(front, port)
 		default:
 			t.refused = append(t.refused, Refused{pod.Name, f.Addr, f.Proto, reached, len(f.Endpoints)})
 		}
