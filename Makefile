@@ -73,7 +73,7 @@ mutate-listed: ## plant each fault of reports/mutation/faults.yaml, and fail unl
 	$(GO) build -C reports/mutation -o $(CURDIR)/bin/mutate ./mutate
 	bin/mutate --listed reports/mutation/faults.yaml --budget $(BUDGET) --scratch bin/_listed
 
-kind-conformance: ## Kubernetes' own conformance suite for networks on a kind cluster with VPP and one with the reference plugins; FOCUS=, ON=, FAMILY=
+kind-conformance: ## Kubernetes' own conformance suite for networks on a kind cluster with VPP and one with the reference plugins; FOCUS=, ON=, FAMILY=, POLICIES=
 	bash .ci/kind-conformance
 
 bench: ## run all benchmarks once, for a look; see CONTRIBUTING.md for figures worth keeping
