@@ -28,9 +28,17 @@ func plant(s *source, mutants []*Mutant) []byte {
 // Build builds the tree's program with all mutants planted into it, as the file program. Rewritten files go to the
 // folder scratch.
 func Build(ctx context.Context, root, scratch, program string, mutants []*Mutant) error {
-	root, err := filepath.Abs(root)
+	list, err := layOut(root, scratch, mutants)
 	if err != nil {
 		return err
+	}
+	return build(ctx, root, "-overlay", list, "-o", program)
+}
+
+// layOut writes the rewritten files and the list of what they replace, whose name it returns.
+func layOut(root, scratch string, mutants []*Mutant) (list string, err error) {
+	if root, err = filepath.Abs(root); err != nil {
+		return "", err
 	}
 	by := map[*source][]*Mutant{}
 	var order []*source
@@ -50,22 +58,22 @@ func Build(ctx context.Context, root, scratch, program string, mutants []*Mutant
 		return os.WriteFile(file, text, 0o644)
 	}
 	if err := lay(filepath.Join(root, switchName, "switch.go"), switchName+".go", []byte(switches)); err != nil {
-		return fmt.Errorf("lay out the switches: %w", err)
+		return "", fmt.Errorf("lay out the switches: %w", err)
 	}
 	for _, s := range order {
 		if err := lay(s.file, filepath.FromSlash(s.path), plant(s, by[s])); err != nil {
-			return fmt.Errorf("lay out %s: %w", s.path, err)
+			return "", fmt.Errorf("lay out %s: %w", s.path, err)
 		}
 	}
 	text, err := json.Marshal(map[string]any{"Replace": overlay})
 	if err != nil {
-		return err
+		return "", err
 	}
-	list := filepath.Join(scratch, "overlay.json")
+	list = filepath.Join(scratch, "overlay.json")
 	if err := os.WriteFile(list, text, 0o644); err != nil {
-		return fmt.Errorf("lay out the rewritten files: %w", err)
+		return "", fmt.Errorf("lay out the rewritten files: %w", err)
 	}
-	return build(ctx, root, "-overlay", list, "-o", program)
+	return list, nil
 }
 
 // build runs go build on the tree's program.

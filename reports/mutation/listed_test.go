@@ -1,6 +1,10 @@
 package mutation
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -18,6 +22,58 @@ func TestListed(t *testing.T) {
 	scratch := t.TempDir()
 	if err := Build(t.Context(), "../..", scratch, scratch+"/planted", all); err != nil {
 		t.Error(err)
+	}
+}
+
+// Goal: chains are true of runs whose faults nobody had in mind who wrote the chains. Method: the faults of faults.yaml that
+// the catalogue tells of, built into sim/explore's test, which looks each line of such a run's chain up in the run. A row
+// of caught.txt that breaks another law than it says is to be written anew from what `make mutate-listed` prints.
+func TestListedChains(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	all, err := FindListed("../..", "faults.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("testdata/caught.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := layOut("../..", t.TempDir(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(t.TempDir(), "explore.test")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-trimpath", "-overlay", list, "-o", program, "./sim/explore")
+	build.Dir = "../.."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	numbers := map[string]int{}
+	for _, m := range all {
+		numbers[m.Name] = m.Number
+	}
+	tried := 0
+	for line := range strings.Lines(string(text)) {
+		name, run, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if name == "#" {
+			continue
+		}
+		if numbers[name] == 0 {
+			t.Errorf("caught.txt: faults.yaml has no %s", name)
+			continue
+		}
+		tried++
+		cmd := exec.CommandContext(t.Context(), program, "-test.run", "^TestChainsAreTrue$", "-failing", run)
+		cmd.Dir = "../../sim/explore"
+		cmd.Env = append(os.Environ(), fmt.Sprint(mutantVariable, "=", numbers[name]))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+	if tried < 25 {
+		t.Errorf("only %d faults were tried", tried)
 	}
 }
 

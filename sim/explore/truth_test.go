@@ -1,6 +1,7 @@
 package explore_test
 
 import (
+	"flag"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,17 +11,27 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
+	"github.com/vppdrill/vppdrill/sim/explore"
 	"github.com/vppdrill/vppdrill/sim/museum"
 )
+
+// failingRun names a run in place of the museum's: a scenario of the catalogue, a seed and the law that it breaks, as programs
+// of package mutation do that have a fault built in.
+var failingRun = flag.String("failing", "", "SCENARIO SEED LAW: judge the chain of this run in place of the museum's")
 
 // Goal: no line of a chain is untrue of its run. Method: every exhibit with its fault planted, explained with and without
 // the run that lacks the fault; the run once more, its lines, facts and decisions written down, and each claim of each
 // line looked up there, by another way than the one that made it.
 func TestChainsAreTrue(t *testing.T) {
+	if *failingRun != "" {
+		chainOfFailing(t, *failingRun)
+		return
+	}
 	for _, e := range museum.All() {
 		for _, mode := range []string{beside, alone} {
 			s, r, seed := explained(t, e, mode)
@@ -28,12 +39,42 @@ func TestChainsAreTrue(t *testing.T) {
 				t.Errorf("%s breaks nothing", e.Name)
 				continue
 			}
-			x := witnessed(t, s, e, seed)
-			for i, l := range r.Failure.Chain {
-				for _, wrong := range x.wrong(r.Failure, i) {
-					t.Errorf("%s, %s: link %d, event %d, %q: %s", e.Name, mode, i+1, l.Event, l.Text, wrong)
-				}
-			}
+			witnessed(t, s, e, seed).judge(t, e.Name+", "+mode, r.Failure)
+		}
+	}
+}
+
+// chainOfFailing judges the chain of one run, that breaks a law by itself.
+func chainOfFailing(t *testing.T, run string) {
+	words := strings.Fields(run)
+	if len(words) != 3 {
+		t.Fatalf("-failing %q: want SCENARIO SEED LAW", run)
+	}
+	s, err := catalog.ByName(words[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed, err := strconv.ParseUint(words[1], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := sim.Options{Seed: seed, Laws: check.All()}
+	r, err := explore.Explorer{}.Explain(t.Context(), s, o, nil, 0)
+	if err != nil || r.Failure == nil || r.Failure.Law != words[2] {
+		t.Fatalf("%s breaks %+v, %v", run, r.Failure, err)
+	}
+	if len(r.Failure.Chain) < 2 {
+		t.Errorf("%s has no chain", run)
+	}
+	witnessOf(t, s, o).judge(t, run, r.Failure)
+}
+
+// judge looks each claim of each link up.
+func (x *witness) judge(t *testing.T, run string, f *result.Failure) {
+	t.Helper()
+	for i, l := range f.Chain {
+		for _, wrong := range x.wrong(f, i) {
+			t.Errorf("%s: link %d, event %d, %q: %s", run, i+1, l.Event, l.Text, wrong)
 		}
 	}
 }
@@ -120,11 +161,18 @@ type noted struct {
 	text  string
 }
 
+// witnessed is what an exhibit's run with its fault does.
 func witnessed(t *testing.T, s *scenarios.Scenario, e museum.Exhibit, seed uint64) *witness {
 	t.Helper()
-	x := &witness{s: s, names: map[string]string{}}
 	law, _ := check.ByName(e.Law)
-	if _, err := sim.Run(t.Context(), s, sim.Options{Seed: seed, Laws: []fact.Law{law}, Plant: e.Plant(), Account: x}); err != nil {
+	return witnessOf(t, s, sim.Options{Seed: seed, Laws: []fact.Law{law}, Plant: e.Plant()})
+}
+
+func witnessOf(t *testing.T, s *scenarios.Scenario, o sim.Options) *witness {
+	t.Helper()
+	x := &witness{s: s, names: map[string]string{}}
+	o.Account = x
+	if _, err := sim.Run(t.Context(), s, o); err != nil {
 		t.Fatal(err)
 	}
 	return x
