@@ -1,12 +1,15 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,16 +63,96 @@ func TestBuildServers(t *testing.T) {
 				t.Errorf("the action ends with %s and the summary\n%s\nwant %s and %q in it", code, summary, test.code, test.summary)
 			}
 			if test.summary != "" {
-				for _, name := range []string{"the report/junit.xml", r.steps["judge.sarif"]} {
-					if _, err := os.Stat(name); err != nil {
-						t.Error(err)
-					}
+				if _, err := os.Stat("the report/junit.xml"); err != nil {
+					t.Error(err)
 				}
+				uploadable(t, r.steps["judge.sarif"], test.code != "0")
 			}
-			if code := r.gitlab(filepath.Join(root, ".ci/gitlab.yml"), program); code != test.code {
+			code, reports := r.gitlab(filepath.Join(root, ".ci/gitlab.yml"), program)
+			if code != test.code {
 				t.Errorf("GitLab's job ends with %s, want %s", code, test.code)
 			}
+			if test.summary == "" {
+				return
+			}
+			if len(reports) != 2 {
+				t.Errorf("GitLab's job has the reports %v", reports)
+			}
+			for _, name := range reports { // in any order: each must be there
+				if _, err := os.Stat(name); err != nil {
+					t.Error(err)
+				}
+			}
+			readable(t, reports["codequality"], test.code != "0")
 		})
+	}
+}
+
+// uploadable fails where GitHub's code scanning refuses a SARIF file: a result without a rule that is described, a message, or a place that is
+// a relative URI.
+func uploadable(t *testing.T, name string, want bool) {
+	t.Helper()
+	var log struct {
+		Version string
+		Runs    []struct {
+			Tool struct {
+				Driver struct{ Rules []struct{ ID string } }
+			}
+			Results []struct {
+				RuleID              string
+				Message             struct{ Text string }
+				PartialFingerprints map[string]string
+				Locations           []struct {
+					PhysicalLocation struct{ ArtifactLocation struct{ URI string } }
+				}
+			}
+		}
+	}
+	text, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(text, &log)
+	}
+	if err != nil || log.Version != "2.1.0" || len(log.Runs) != 1 || (len(log.Runs[0].Results) > 0) != want {
+		t.Errorf("%s: %v\n%s", name, err, text)
+		return
+	}
+	for _, r := range log.Runs[0].Results {
+		described := slices.ContainsFunc(log.Runs[0].Tool.Driver.Rules, func(x struct{ ID string }) bool { return x.ID == r.RuleID })
+		if !described || r.Message.Text == "" || len(r.Locations) != 1 || len(r.PartialFingerprints) != 1 {
+			t.Errorf("code scanning refuses %+v", r)
+			continue
+		}
+		at, err := url.Parse(r.Locations[0].PhysicalLocation.ArtifactLocation.URI)
+		if err != nil || at.Path == "" || at.IsAbs() || strings.Contains(at.String(), " ") {
+			t.Errorf("code scanning refuses the place %v: %v", at, err)
+		}
+	}
+}
+
+// readable fails where GitLab takes nothing from a code quality report: an issue without one of the fields that it asks for.
+func readable(t *testing.T, name string, want bool) {
+	t.Helper()
+	var issues []struct {
+		Description, Fingerprint, Severity string
+		Check                              string `json:"check_name"`
+		Location                           struct {
+			Path  string
+			Lines struct{ Begin int }
+		}
+	}
+	text, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(text, &issues)
+	}
+	if err != nil || (len(issues) > 0) != want {
+		t.Errorf("%s: %v\n%s", name, err, text)
+	}
+	known := map[string]bool{}
+	for _, i := range issues {
+		if i.Description == "" || i.Check == "" || i.Fingerprint == "" || known[i.Fingerprint] || i.Severity != "critical" || i.Location.Path == "" || i.Location.Lines.Begin != 1 {
+			t.Errorf("GitLab shows nothing of %+v", i)
+		}
+		known[i.Fingerprint] = true
 	}
 }
 
@@ -171,12 +254,13 @@ func (r *runner) action(name string) (code, summary string) {
 	return code, summary
 }
 
-// gitlab runs the template's job, with the step's script from this folder.
-func (r *runner) gitlab(name, program string) (code string) {
+// gitlab runs the template's job, with the step's script from this folder, and gives the files of its reports.
+func (r *runner) gitlab(name, program string) (code string, reports map[string]string) {
 	r.t.Helper()
 	var jobs map[string]struct {
 		Variables map[string]string
 		Script    []string
+		Artifacts struct{ Reports map[string]string }
 	}
 	r.read(name, &jobs)
 	job := jobs[".vppdrill"]
@@ -186,7 +270,7 @@ func (r *runner) gitlab(name, program string) (code string) {
 	for key, value := range job.Variables {
 		env = append(env, key+"="+value)
 	}
-	return r.shell(strings.Join(job.Script, "\n"), env)
+	return r.shell(strings.Join(job.Script, "\n"), env), job.Artifacts.Reports
 }
 
 // shell runs a step as runners do, and gives its exit code.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -21,6 +22,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/vppdrill/vppdrill/reports/picturetest"
 )
 
 // TestBrowser goal: the page works for people: no complaint on the console, no request, every run reachable by keyboard,
@@ -190,14 +193,16 @@ func (b *browser) load(t *testing.T, scheme string, width int64) {
 	b.run(t, chromedp.Navigate("about:blank"), chromedp.Navigate(b.url), chromedp.WaitReady(chromedp.CSS("footer")))
 }
 
+// showAll draws what a reader would have to scroll to, too: a picture is of all.
+const showAll = `document.querySelectorAll("main > section, .run, .others li").forEach(e => e.style.contentVisibility = "visible")`
+
 func (b *browser) picture(t *testing.T, name string) {
 	t.Helper()
 	dir := os.Getenv("VPPDRILL_PICTURES")
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	// A picture is of all, also of what a reader would have to scroll to.
-	b.eval(t, `document.querySelectorAll("main > section, .run, .others li").forEach(e => e.style.contentVisibility = "visible")`, nil)
+	b.eval(t, showAll, nil)
 	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	if err != nil {
 		t.Fatal(err)
@@ -211,25 +216,25 @@ func (b *browser) picture(t *testing.T, name string) {
 	t.Logf("picture: %s", filepath.Join(dir, name))
 }
 
-// keep writes the upper part of the page as it stands into testdata/pictures with -rewrite. Reviewers compare the pictures of a change with
-// those before it; no test compares pixels, which differ from machine to machine.
+// keep holds the upper part of the page as it stands against the picture in testdata/pictures, or with -rewrite keeps it there. Reviewers
+// compare the pictures of a change with those before it.
 func (b *browser) keep(t *testing.T, name string) {
 	t.Helper()
-	if !*rewrite {
-		return
-	}
+	b.eval(t, showAll, nil)
 	var width, height float64
 	b.eval(t, `document.documentElement.clientWidth`, &width)
 	b.eval(t, `document.documentElement.scrollHeight`, &height)
-	beyond, quality := true, int64(45)
-	shot, err := chromedp.Call(b.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "jpeg", Quality: &quality, CaptureBeyondViewport: &beyond,
+	beyond := true
+	shot, err := chromedp.Call(b.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "png", CaptureBeyondViewport: &beyond,
 		Clip: &page.Viewport{Width: width, Height: min(height, picturesTall), Scale: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(picturesDir, name+".jpg"), shot.Data, 0o644); err != nil {
+	version, err := chromedp.Call(b.ctx, cdpbrowser.GetVersion, cdp.Empty{})
+	if err != nil {
 		t.Fatal(err)
 	}
+	picturetest.Kept(t, *rewrite, picturesDir, name, version.Product, shot.Data)
 }
 
 // checkNoOverflow looks for anything that makes the page wider than its window.

@@ -25,6 +25,7 @@ const (
 	summaryFile    = "summary.md"
 	metricsFile    = "metrics.prom"
 	sarifFile      = "results.sarif"
+	qualityFile    = "codequality.json"
 	traceFile      = "trace.json"
 	capsuleSuffix  = ".capsule"
 	scenarioSuffix = ".smallest.yaml"
@@ -36,7 +37,7 @@ var files = []struct {
 	write func(io.Writer, Report) error
 }{
 	{resultFile, WriteJSON}, {jUnitFile, writeJUnit}, {pageFile, writeHTML}, {summaryFile, writeSummary}, {metricsFile, writeMetrics},
-	{sarifFile, writeSARIF}, {traceFile, writeTrace},
+	{sarifFile, writeSARIF}, {qualityFile, writeCodeQuality}, {traceFile, writeTrace},
 }
 
 // ours reports whether a name in a report's folder is one that a report replaces.

@@ -66,7 +66,7 @@ func TestFolderOutlivesKill(t *testing.T) {
 	if got := entries(t, parent); !slices.Equal(got, []string{"out"}) {
 		t.Errorf("beside the folder: %v", got)
 	}
-	if got := entries(t, dir); !slices.Equal(got, []string{jUnitFile, metricsFile, pageFile, resultFile, sarifFile, summaryFile, traceFile}) {
+	if got := entries(t, dir); !slices.Equal(got, []string{qualityFile, jUnitFile, metricsFile, pageFile, resultFile, sarifFile, summaryFile, traceFile}) {
 		t.Errorf("in the folder: %v", got)
 	}
 }
@@ -103,7 +103,7 @@ func TestFolderReplaces(t *testing.T) {
 		if err := f.Keep(sample()); err != nil {
 			t.Fatal(err)
 		}
-		want := append([]string{jUnitFile, metricsFile, pageFile, resultFile, sarifFile, summaryFile, traceFile, "new.capsule"}, c.after...)
+		want := append([]string{qualityFile, jUnitFile, metricsFile, pageFile, resultFile, sarifFile, summaryFile, traceFile, "new.capsule"}, c.after...)
 		slices.Sort(want)
 		if got := entries(t, dir); !slices.Equal(got, want) {
 			t.Errorf("%v: there is %v, want %v", c.before, got, want)

@@ -27,7 +27,7 @@ func TestReadBack(t *testing.T) {
 	if err := writeFolder(second, r); err != nil {
 		t.Fatal(err)
 	}
-	files := []string{resultFile, jUnitFile, pageFile, summaryFile, metricsFile, sarifFile, traceFile}
+	files := []string{resultFile, jUnitFile, pageFile, summaryFile, metricsFile, sarifFile, qualityFile, traceFile}
 	for _, name := range files {
 		a, errA := os.ReadFile(filepath.Join(first, name))
 		b, errB := os.ReadFile(filepath.Join(second, name))

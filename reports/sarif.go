@@ -1,12 +1,9 @@
 package reports
 
 import (
-	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
-
-	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // The part of SARIF 2.1.0 that code hosts read.
@@ -50,7 +47,9 @@ type (
 		Rule      string          `json:"ruleId"`
 		Level     string          `json:"level"`
 		Message   sarifText       `json:"message"`
-		Locations []sarifLocation `json:"locations,omitempty"`
+		Locations []sarifLocation `json:"locations"`
+		// Prints tell a server which findings of two uploads are the same.
+		Prints map[string]string `json:"partialFingerprints"`
 	}
 	sarifLocation struct {
 		Physical struct {
@@ -68,34 +67,18 @@ type (
 // law.
 func writeSARIF(w io.Writer, r Report) error {
 	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "vppdrill", Version: r.Version, Rules: []sarifRule{}}}, Results: []sarifResult{}}
-	for _, s := range r.Scenarios {
-		if s.Verdict == result.Pass || s.Verdict == result.Stopped {
-			continue
-		}
-		rule, short, full, text := "not-judged", "A run that could not be judged says nothing.", "", s.Error
-		switch {
-		case s.Failure != nil:
-			rule, text = s.Failure.Law, s.Failure.What
-			if i := slices.IndexFunc(s.Laws, func(l result.LawResult) bool { return l.Name == rule }); i >= 0 {
-				short, full = cmp.Or(s.Laws[i].Rule, s.Laws[i].Why), s.Laws[i].Why
-			}
-		case s.Verdict == result.Fail:
-			rule, short = "expectation", "What a scenario expects beside the laws did not come true."
-		}
-		if !slices.ContainsFunc(run.Tool.Driver.Rules, func(x sarifRule) bool { return x.ID == rule }) {
-			described := sarifRule{ID: rule, Short: sarifText{oneLine(short)}}
-			if full != "" {
-				described.Full = &sarifText{oneLine(full)}
+	for _, f := range findings(r) {
+		if !slices.ContainsFunc(run.Tool.Driver.Rules, func(x sarifRule) bool { return x.ID == f.rule }) {
+			described := sarifRule{ID: f.rule, Short: sarifText{f.short}}
+			if f.full != "" {
+				described.Full = &sarifText{f.full}
 			}
 			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, described)
 		}
-		res := sarifResult{Rule: rule, Level: "error", Message: sarifText{oneLine(text) + " Replay: " + oneLine(s.Replay)}}
-		if s.File != "" {
-			var at sarifLocation
-			at.Physical.Artifact.URI, at.Physical.Region.Line = s.File, 1
-			res.Locations = []sarifLocation{at}
-		}
-		run.Results = append(run.Results, res)
+		var at sarifLocation
+		at.Physical.Artifact.URI, at.Physical.Region.Line = f.place, 1
+		run.Results = append(run.Results, sarifResult{Rule: f.rule, Level: "error", Message: sarifText{f.text + " Replay: " + f.replay},
+			Locations: []sarifLocation{at}, Prints: map[string]string{"vppdrill/v1": f.key}})
 	}
 	if r.Incomplete != "" {
 		run.Invocations = []sarifInvocation{{Notifications: []sarifNotification{{"error", sarifText{"incomplete: " + oneLine(r.Incomplete)}}}}}

@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,8 +11,13 @@ import (
 	"testing"
 	"time"
 
+	cdpbrowser "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"github.com/vppdrill/vppdrill/reports/picturetest"
 )
 
 // Goal: the page works for people: nothing is cut on a phone, text is legible by day and by night, and so is every cell of a heat map. Method:
@@ -21,9 +27,9 @@ func TestBrowser(t *testing.T) {
 	if err != nil {
 		t.Skip("no chromium found in PATH: the page was not tried in a browser")
 	}
-	page := filepath.Join(t.TempDir(), "experiment.html")
+	file := filepath.Join(t.TempDir(), "experiment.html")
 	text := written(t, "vary: {config.ipam.podSubnetOneNodePrefixLen: 24..27, topology.nodes: 2..4}\nseeds: 3\nmeasure: [wastedAddresses, startP99Seconds, podsNeverPlaced, events, vppCalls, peakPods, apiWrites, leakedAddresses]\n")
-	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(program), chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.Headless,
@@ -35,7 +41,7 @@ func TestBrowser(t *testing.T) {
 	defer leave()
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{360, 1280} {
-			t.Run(fmt.Sprintf("%s/%d", scheme, width), func(t *testing.T) { look(ctx, t, page, scheme, width) })
+			t.Run(fmt.Sprintf("%s/%d", scheme, width), func(t *testing.T) { look(ctx, t, file, scheme, width) })
 		}
 	}
 }
@@ -44,16 +50,17 @@ func TestBrowser(t *testing.T) {
 type seen struct {
 	Wide, Cut, Poor []string
 	Texts, Cells    int
+	Tall            float64
 }
 
-func look(ctx context.Context, t *testing.T, page, scheme string, width int64) {
+func look(ctx context.Context, t *testing.T, file, scheme string, width int64) {
 	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
 		t.Skipf("chromium does not start here: %v", err)
 	}
 	if _, err := chromedp.Call(ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 600}); err != nil {
 		t.Fatal(err)
 	}
-	if err := chromedp.Do(ctx, chromedp.Navigate("file://"+page), chromedp.WaitReady(chromedp.CSS("table"))); err != nil {
+	if err := chromedp.Do(ctx, chromedp.Navigate("file://"+file), chromedp.WaitReady(chromedp.CSS("table"))); err != nil {
 		t.Fatal(err)
 	}
 	answer, err := chromedp.Run(ctx, chromedp.Evaluate[string](lookScript))
@@ -77,12 +84,42 @@ func look(ctx context.Context, t *testing.T, page, scheme string, width int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	beyond := true
+	shot, err := chromedp.Call(ctx, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{Format: "png", CaptureBeyondViewport: &beyond,
+		Clip: &cdppage.Viewport{Width: float64(width), Height: min(s.Tall, picturesTall), Scale: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, err := chromedp.Call(ctx, cdpbrowser.GetVersion, cdp.Empty{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	picturetest.Kept(t, *rewrite, picturesDir, fmt.Sprintf("experiment-%s-%d", scheme, width), version.Product, shot.Data)
+}
+
+// Where pictures of the page are kept, and how much of it one shows in CSS pixels.
+const (
+	picturesDir  = "testdata/pictures"
+	picturesTall = 2400
+)
+
+var rewrite = flag.Bool("rewrite", false, "keep what the browser shows in testdata/pictures")
+
+// TestPicturesAreOfThisPage goal: who reviews a change of the page sees what it looks like. Method: the pictures kept are of this template, by a
+// hash beside them; each is there and small. `go test ./reports/experiment -rewrite` takes them again, in chromium.
+func TestPicturesAreOfThisPage(t *testing.T) {
+	_, err := exec.LookPath("chromium")
+	var names []string
+	for _, scheme := range []string{"light", "dark"} {
+		names = append(names, "experiment-"+scheme+"-360", "experiment-"+scheme+"-1280")
+	}
+	picturetest.Of(t, *rewrite && err == nil, picturesDir, pageText, names...)
 }
 
 // lookScript finds what is wider than the window, tables that scroll, and texts whose contrast is below WCAG's 4.5. A text of a heat map stands
 // on the cell below it.
 const lookScript = `JSON.stringify((() => {
-	const out = { Wide: [], Cut: [], Poor: [], Texts: 0, Cells: 0 }, width = document.documentElement.clientWidth;
+	const out = { Wide: [], Cut: [], Poor: [], Texts: 0, Cells: 0, Tall: document.documentElement.scrollHeight }, width = document.documentElement.clientWidth;
 	if (document.documentElement.scrollWidth > width) out.Wide.push("the page is " + document.documentElement.scrollWidth + " wide of " + width);
 	for (const t of document.querySelectorAll(".wide")) if (t.scrollWidth > t.clientWidth) out.Cut.push("a table is " + t.scrollWidth + " wide of " + t.clientWidth);
 	const parse = c => (c.match(/[\d.]+/g) || [0, 0, 0]).map(Number), lum = c => {

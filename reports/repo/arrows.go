@@ -122,7 +122,7 @@ var arrows = []arrow{
 		"recorded facts that import code start to agree with it"},
 	{"reports/mutation/...", []string{"reports/mutation", "scenarios/result", "vppwire/strictyaml"},
 		"faults are planted into sources and seen from outside, through the program that a user has; a list of them is read as all files are"},
-	{"reports/experiment", []string{"scenarios", "scenarios/fact", "scenarios/result", "scenarios/experiment"},
+	{"reports/experiment", []string{"reports/picturetest", "scenarios", "scenarios/fact", "scenarios/result", "scenarios/experiment"},
 		"a page draws what an experiment has worked out and works nothing out itself"},
 	{"reports/...", []string{"reports/...", "scenarios", "scenarios/fact", "scenarios/result", "vppwire/filelock"},
 		"a report that knows how a run works would have to be trusted twice"},

@@ -52,7 +52,7 @@ func (t *Tree) libraryFindings(f File) (found []Finding) {
 		}
 	}
 	for _, p := range public {
-		if slices.Contains(folders, p.name) && !listed[p.name] && p.name != "lab/suite/ran" {
+		if slices.Contains(folders, p.name) && !listed[p.name] && p.name != "lab/suite/ran" && !matchesAny(private, p.name) {
 			found = append(found, Finding{Path: f.Path, What: "does not list " + p.name + ", which is kept for users"})
 		}
 	}

@@ -38,6 +38,7 @@ var public = []struct{ name, why string }{
 	{"ipam/audit.Objects.Hold", "a reader of further kinds (Objects.Readers) says by it which ranges nodes have"},
 	{"ipam/audit.Objects.Use", "such a reader says by it which pods have which addresses"},
 	{"ipam.Replay", "who embeds an allocator restores a long journal by it"},
+	{"reports/picturetest", "browser tests of both pages hold their pictures against the kept ones by it"},
 	{"scenarios/suite", "Ginkgo specs and gomega matchers for users' own scenarios: docs/ginkgo.md shows how"},
 }
 
