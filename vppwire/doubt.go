@@ -99,7 +99,7 @@ func (s *Session) Doubt(error) {
 			continue
 		}
 		for _, o := range [...]Object{e.want(), e.have()} { // what nobody wants any more must be looked for too
-			if o != nil && e.kind.inLinux() && e.num != 0 {
+			if o != nil && e.kind.inLinux() && e.id().num != 0 {
 				s.needNetns(o.Key().Netns)
 			} else if v, ok := o.(spanning); ok && v.farNetns() != "" {
 				s.needNetns(v.farNetns())

@@ -201,7 +201,7 @@ func (s *Session) observe(o Object) {
 // reconcile forgets what step st would have shown, had it been there.
 func (s *Session) reconcile(st dumpStep, mark uint32) {
 	if st.dump == linuxDump && st.name != "" {
-		if ns := int(s.names.number(st.name)); ns >= len(s.inNetns) || s.inNetns[ns] == 0 {
+		if s.inNetns[s.names.number(st.name)] == 0 {
 			return // a new pod's namespace: nothing to forget, and a node has thousands of entries to look through
 		}
 	}

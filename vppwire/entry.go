@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 )
 
-// ident is a Key packed without pointers: names and namespaces are numbers of the Session's own list. No key has both a
-// Num and a namespace.
+// ident is a Key packed without pointers: names and namespaces are numbers of the Session's list. No key has both a Num
+// and a namespace.
 type ident struct {
 	hi, lo    uint64
 	name, num uint32
@@ -14,12 +14,13 @@ type ident struct {
 }
 
 // entry is what a Session knows of one key: what should be, what is, and how it hangs together with others. A mesh of a
-// thousand nodes has nine millions of them, so the key's parts stand where they cost 64 bytes together.
+// thousand nodes has ten millions of them, so one is 32 bytes without a pointer; what it is about is apart: most of
+// that is the same on all nodes.
 type entry struct {
-	// object is what should be and what is, each where its flag says so; a *differing where the two are not the same.
-	object    Object
-	hi, lo    uint64
-	name, num uint32
+	// subject is the number of its key and objects: see store.subject.
+	subject uint32
+	// hash is the key's.
+	hash uint32
 	// group is the index of the owning group in Session.groups, 0 for none.
 	group uint32
 	// refs counts entries with have that need this one and would not be owned along with it.
@@ -28,8 +29,14 @@ type entry struct {
 	firstAttr, nextAttr uint32
 	mark                uint32
 	kind                Kind
-	bits                uint8
 	flags               entryFlags
+}
+
+// subject is a key and what is wanted or there under it, each where an entry's flag says so; a *differing where the two are
+// not the same, nil for nothing.
+type subject struct {
+	object Object
+	ident  ident
 }
 
 // differing is what should be and what is instead.
@@ -38,36 +45,50 @@ type differing struct {
 	have Object
 }
 
+// item is an entry of a store.
+type item struct {
+	*entry
+	of *store
+}
+
+// object is what the entry is about, see subject.
+func (e item) object() Object { return e.of.subject(e.subject).object }
+
 // want is what should be, nil for nothing.
-func (e *entry) want() Object {
+func (e item) want() Object {
 	if e.flags&flagWant == 0 {
 		return nil
 	}
-	if d, ok := e.object.(*differing); ok {
+	o := e.object()
+	if d, ok := o.(*differing); ok {
 		return d.Object
 	}
-	return e.object
+	return o
 }
 
 // have is what is there, nil for nothing.
-func (e *entry) have() Object {
+func (e item) have() Object {
 	if e.flags&flagHave == 0 {
 		return nil
 	}
-	if d, ok := e.object.(*differing); ok {
+	o := e.object()
+	if d, ok := o.(*differing); ok {
 		return d.have
 	}
-	return e.object
+	return o
 }
 
 // same reports whether what is there is what should be.
-func (e *entry) same() bool {
-	_, differ := e.object.(*differing)
-	return !differ && (e.flags&flagWant == 0) == (e.flags&flagHave == 0)
+func (e item) same() bool {
+	if (e.flags&flagWant == 0) != (e.flags&flagHave == 0) {
+		return false
+	}
+	_, differ := e.object().(*differing)
+	return !differ
 }
 
 // sufficient reports whether what should be can do with what is there.
-func (e *entry) sufficient() bool {
+func (e item) sufficient() bool {
 	if e.flags&flagWant == 0 || e.flags&flagHave == 0 {
 		return false
 	}
@@ -76,15 +97,16 @@ func (e *entry) sufficient() bool {
 }
 
 // set says what should be and what is, nil for nothing.
-func (e *entry) set(want, have Object) {
-	e.flags &^= flagWant | flagHave
-	e.object = want
+func (e item) set(want, have Object) {
+	object := want
 	switch {
 	case want == nil:
-		e.object = have
+		object = have
 	case have != nil && have != want:
-		e.object = &differing{want, have}
+		object = &differing{want, have}
 	}
+	e.of.hold(e.entry, object)
+	e.flags &^= flagWant | flagHave
 	if want != nil {
 		e.flags |= flagWant
 	}
@@ -94,9 +116,7 @@ func (e *entry) set(want, have Object) {
 }
 
 // id is the entry's packed key.
-func (e *entry) id() ident {
-	return ident{hi: e.hi, lo: e.lo, name: e.name, num: e.num, kind: e.kind, bits: e.bits}
-}
+func (e item) id() ident { return e.of.subject(e.subject).ident }
 
 type entryFlags uint16
 

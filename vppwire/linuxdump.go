@@ -73,12 +73,13 @@ func (s *Session) needNetns(path string) {
 }
 
 // countNetns keeps inNetns.
-func (s *Session) countNetns(e *entry, by int) {
-	if !e.kind.inLinux() || e.num == 0 {
+func (s *Session) countNetns(e item, by int) {
+	if !e.kind.inLinux() {
 		return
 	}
-	for int(e.num) >= len(s.inNetns) {
-		s.inNetns = append(s.inNetns, 0)
+	if netns := e.id().num; netns != 0 {
+		if s.inNetns[netns] += by; s.inNetns[netns] == 0 {
+			delete(s.inNetns, netns)
+		}
 	}
-	s.inNetns[e.num] += by
 }

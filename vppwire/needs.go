@@ -114,8 +114,8 @@ func (s *Session) waits(n uint32) bool {
 		id := s.ident(&s.keys[i])
 		if m := s.find(id); m != 0 {
 			if need := s.at(m); need.have() != nil && !s.obsolete(need) {
-				held := s.heldBelow(need)
-				if held == nil {
+				held, found := s.heldBelow(need)
+				if !found {
 					s.needs = append(s.needs, m)
 					continue
 				}
@@ -129,10 +129,10 @@ func (s *Session) waits(n uint32) bool {
 }
 
 // heldBelow is what e needs, itself or by others, and is to be replaced once deletions are allowed: what is made on top
-// of e before would be taken away again with it, nil for nothing. While deletions are allowed they come first anyway.
-func (s *Session) heldBelow(e *entry) *entry {
+// of e before would be taken away again with it. While deletions are allowed they come first anyway.
+func (s *Session) heldBelow(e item) (held item, found bool) {
 	if s.deletes || len(s.held) == 0 {
-		return nil
+		return item{}, false
 	}
 	for _, k := range e.have().AppendNeeds(nil) {
 		m := s.find(s.ident(&k))
@@ -141,13 +141,13 @@ func (s *Session) heldBelow(e *entry) *entry {
 		}
 		need := s.at(m)
 		if s.obsolete(need) {
-			return need
+			return need, true
 		}
-		if held := s.heldBelow(need); held != nil {
-			return held
+		if held, found := s.heldBelow(need); found {
+			return held, true
 		}
 	}
-	return nil
+	return item{}, false
 }
 
 // outlived blocks n, which is to be made, behind what sits on a former one, and makes that go.

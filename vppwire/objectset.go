@@ -1,27 +1,36 @@
 package vppwire
 
-// ObjectSet keeps one copy of equal objects for the Sessions of many nodes in one process: of what a node wants of each
-// of its peers all but the tunnel's source is the same on every node, and a mesh of a thousand nodes wants nine
-// millions of them. It is not safe for concurrent use. What it has kept once stays as long as it does.
-type ObjectSet struct{ objects map[Object]Object }
+// ObjectSet keeps one copy of equal objects, and of all names, for the Sessions of many nodes in one process: of what a
+// node wants of each of its peers all but the tunnel's source is the same on every node, and a mesh of a thousand nodes
+// wants nine millions of them. It is not safe for concurrent use. What it has kept once stays as long as it does.
+type ObjectSet struct {
+	names    names
+	subjects []subject
+	number   map[Object]uint32
+}
 
 // NewObjectSet returns one that keeps nothing yet.
-func NewObjectSet() *ObjectSet { return &ObjectSet{objects: map[Object]Object{}} }
+func NewObjectSet() *ObjectSet {
+	return &ObjectSet{names: names{byName: map[string]uint32{}}, number: map[Object]uint32{}}
+}
 
-// Unify puts the kept copy in the place of each object in list, but for tunnels, which no two nodes want alike. A nil
-// ObjectSet leaves all as they are.
-func (s *ObjectSet) Unify(list []Object) {
-	if s == nil {
-		return
+// Share has a Session that has not been used yet keep in set what it wants by SetAlike.
+func (s *Session) Share(set *ObjectSet) { s.names, s.alike = &set.names, set }
+
+// SetAlike is Set of objects of which Sessions that share an ObjectSet want most alike.
+func (s *Session) SetAlike(name string, objects []Object) { s.set(name, objects, s.alike) }
+
+// subjectOf is the number of an object with its key, which are kept from here on; false for a tunnel, which no two nodes
+// want alike.
+func (set *ObjectSet) subjectOf(o Object, id ident) (uint32, bool) {
+	if id.kind == KindVXLAN {
+		return 0, false
 	}
-	for i, o := range list {
-		if _, ok := o.(VXLAN); ok {
-			continue
-		}
-		kept, ok := s.objects[o]
-		if !ok {
-			s.objects[o], kept = o, o
-		}
-		list[i] = kept
+	n, ok := set.number[o]
+	if !ok {
+		n = uint32(len(set.subjects)) | alikeSubject
+		set.subjects = append(set.subjects, subject{o, id})
+		set.number[o] = n
 	}
+	return n, true
 }

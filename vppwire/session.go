@@ -12,7 +12,7 @@ import (
 // creates; an object is created after what it needs and deleted before it.
 type Session struct {
 	store
-	names  names
+	names  *names
 	groups []group
 	byName map[string]uint32
 	// freeGroups are numbers of forgotten groups.
@@ -58,7 +58,7 @@ type Session struct {
 	keys    []Key // scratch
 	keys2   []Key // scratch
 	// inNetns counts what is there by namespace number.
-	inNetns []int
+	inNetns map[uint32]int
 	// needs are the entries that the present call's object needs, as found before the call; feeding is the entry whose
 	// answered call is being taken: needs holds for it.
 	needs   []uint32
@@ -90,10 +90,10 @@ func NewSession() *Session {
 		indexes: swIfIndexes{ofName: map[uint32]uint32{}, nameOf: map[uint32]uint32{}}, netns: map[string]bool{},
 		groups: make([]group, 1), // group 0 is "none"
 		leases: map[string]Lease{},
-		down:   map[ident]Object{}, room: -1,
+		down:   map[ident]Object{}, room: -1, inNetns: map[uint32]int{},
 	}
 	s.msg = make([]any, len(kinds))
-	s.names.byName = map[string]uint32{}
+	s.names = &names{byName: map[string]uint32{}}
 	s.dump.reset()
 	s.sources.reset()
 	s.acls.reset()
@@ -102,12 +102,18 @@ func NewSession() *Session {
 
 // Set replaces what a group wants; nil wants nothing. Keys are unique over all groups: a key that two groups want
 // belongs to the later one. Costs the group's size, old and new. The slice stays the caller's.
-func (s *Session) Set(name string, objects []Object) {
+func (s *Session) Set(name string, objects []Object) { s.set(name, objects, nil) }
+
+// set is Set of objects that are kept in alike, nil for nowhere but here.
+func (s *Session) set(name string, objects []Object, alike *ObjectSet) {
 	gi, ok := s.byName[name]
 	if !ok {
 		if len(objects) == 0 {
 			s.changed = append(s.changed, name)
 			return
+		}
+		if alike != nil {
+			name = s.names.list[s.names.number(name)-1] // a copy that all sessions have
 		}
 		gi = s.newGroup(name)
 	}
@@ -137,6 +143,11 @@ func (s *Session) Set(name string, objects []Object) {
 		}
 		if e.want() != o {
 			e.set(o, e.have())
+			if alike != nil && (e.have() == nil || e.same()) {
+				if subject, ok := alike.subjectOf(o, id); ok {
+					s.holdAlike(e.entry, subject)
+				}
+			}
 			s.forgetFailure(n)
 			if w, ok := o.(incomplete); ok && e.have() != nil && e.flags&flagUnverified == 0 && w.like(e.have()) {
 				s.setHave(n, o) // a dump came first and could not tell everything
@@ -260,7 +271,7 @@ func (s *Session) touch(n uint32) {
 }
 
 // right reports whether what is there is what is wanted.
-func (s *Session) right(e *entry) bool {
+func (s *Session) right(e item) bool {
 	if e.flags&(flagForce|flagUnverified|flagBusy) != 0 {
 		return false
 	}
@@ -268,7 +279,7 @@ func (s *Session) right(e *entry) bool {
 }
 
 // obsolete reports whether what is there has to be deleted before anything else can happen to the key.
-func (s *Session) obsolete(e *entry) bool {
+func (s *Session) obsolete(e item) bool {
 	if e.have() == nil {
 		return false
 	}

@@ -45,7 +45,8 @@ func TestEntrySays(t *testing.T) {
 	for _, was := range some {
 		for _, want := range some {
 			for _, have := range some {
-				e := entry{flags: flagLive}
+				var st store
+				e := st.at(st.add(ident{kind: KindBridge}))
 				e.set(was, want)
 				e.set(want, have)
 				if e.want() != want || e.have() != have || e.same() != (want == have) || e.flags&flagLive == 0 {

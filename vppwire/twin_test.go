@@ -518,12 +518,16 @@ func TestTwin(t *testing.T) {
 			groups[name] = append(groups[name], o)
 		}
 		pid := uint32(1)
-		known := map[Key]bool{} // what the Session has wanted when it looked, or has written
+		known := map[Key]bool{}                                       // what the Session has wanted when it looked, or has written
+		set, shares := NewObjectSet(), rapid.Bool().Draw(t, "shares") // what is shared outlives the Session
 		start := func() *Session {
 			s := NewSession()
+			if shares {
+				s.Share(set)
+			}
 			clear(known)
 			for _, name := range slices.Sorted(maps.Keys(groups)) {
-				s.Set(name, groups[name])
+				s.SetAlike(name, groups[name])
 				for _, o := range groups[name] {
 					known[o.Key()] = true
 				}
@@ -554,7 +558,7 @@ func TestTwin(t *testing.T) {
 			name := fmt.Sprint("g", calls+3)
 			groups[name] = parked[gone]
 			delete(parked, gone)
-			s.Set(name, groups[name])
+			s.SetAlike(name, groups[name])
 		}
 	calls:
 		for calls := 0; ; calls++ {

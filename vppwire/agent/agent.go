@@ -124,7 +124,7 @@ func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
 	if !a.wiring.Wires() {
 		a.vppUp, a.looked = true, true // there is nothing to wait for
 	}
-	a.peers = peers{core: &a.core, ranges: &a.ranges, wired: map[uint32]bool{}, reached: map[netip.Addr]uint32{}, contested: map[uint32]bool{}}
+	a.peers = peers{core: &a.core, ranges: &a.ranges, wired: map[uint32]bool{}, reached: map[[16]byte]uint32{}, contested: map[uint32]bool{}}
 	a.journal.core, a.journal.of = &a.core, a
 	if a.cfg.Services == ServicesVPP || a.cfg.NetworkPolicies == PoliciesVPP {
 		a.services, a.served = service.New(), map[service.Name][]vppwire.Object{}

@@ -36,10 +36,9 @@ type peers struct {
 	// wired are the IDs whose groups want something; known: the records have been listed once.
 	wired map[uint32]bool
 	known bool
-	// reached are the IDs that tunnels to addresses were made for last: see holder.
-	reached map[netip.Addr]uint32
-	// shared is nil for an agent that is alone in its process.
-	shared *vppwire.ObjectSet
+	// reached are the IDs that tunnels to addresses were made for last: see holder. An address is in its long form, which
+	// has no pointer.
+	reached map[[16]byte]uint32
 	// contested are the IDs with networks, or an address, that another node's record has too, and had before or has by
 	// right.
 	contested map[uint32]bool
@@ -96,11 +95,11 @@ func (r *peers) set(id uint32) {
 		delete(r.wired, id)
 	} else {
 		if r.wiring.Overlay() && r.holder(at, id) == 0 {
-			r.reached[at] = id
+			r.reached[at.As16()] = id
 		}
 		r.wired[id] = true
 	}
-	r.wire.Set(peerGroup(id), objects)
+	r.wire.SetAlike(peerGroup(id), objects)
 }
 
 // displaced reports whether the address of a node is another one's by right: a machine's that came back under another
@@ -124,7 +123,7 @@ func (r *peers) displaced(id uint32, at netip.Addr) bool {
 
 // holder is the other ID that an address leads to now, 0 for none.
 func (r *peers) holder(at netip.Addr, but uint32) uint32 {
-	id := r.reached[at]
+	id := r.reached[at.As16()]
 	if id == but || !r.wired[id] {
 		return 0
 	}
@@ -188,9 +187,7 @@ func (r *peers) objects(id uint32) (netip.Addr, []vppwire.Object) {
 			p.Second = nil // a record of upstream's form, or of a node that has not heard yet
 		}
 	}
-	objects := r.wiring.PeerObjects(r.node, p)
-	r.shared.Unify(objects)
-	return p.Address, objects
+	return p.Address, r.wiring.PeerObjects(r.node, p)
 }
 
 // prefixesOf keeps the prefixes of the same family as like.

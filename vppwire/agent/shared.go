@@ -19,6 +19,6 @@ func NewShared() *Shared {
 
 // Share has an agent that has not been stepped yet keep such things together with others.
 func (a *Agent) Share(s *Shared) {
-	a.peers.shared = s.objects
+	a.wire.Share(s.objects)
 	a.ids.Share(s.known)
 }

@@ -62,6 +62,9 @@ func (a *Agent) validateID() {
 		a.acted = nodeid.Claim{}
 		return
 	}
+	if claim == a.acted && claim.ID == id { // as nearly always, and arguments for words cost memory
+		return
+	}
 	a.assert(claim.ID == id && claim.UID != "", "it acts on ID %d, and its claim is %+v", id, claim)
 	a.assert(a.acted.UID != claim.UID || a.acted.ID == id, "it acts on ID %d, and on %d before, of the same Node object %s", id, a.acted.ID, claim.UID)
 	a.acted = claim
