@@ -114,7 +114,7 @@ var arrows = []arrow{
 		"AWS itself is in no lab: its double answers nodes by AWS' protocol, and says what it has assigned"},
 	{"lab/internal/faults", []string{"sim/fault", "scenarios", "scenarios/choice", "vppwire", "vppwire/agent", "vppwire/host", "vppwire/host/journal"},
 		"which operation a fault strikes is decided by the same injectors in every world; what comes of it is the lab's"},
-	{"lab/internal/kindcluster", []string{"lab", "lab/internal/spawn", "lab/vppproc", "fixtures/kubernetes", "vppwire"},
+	{"lab/internal/kindcluster", []string{"lab", "lab/internal/image", "lab/internal/spawn", "lab/vppproc", "fixtures/kubernetes", "vppwire"},
 		"a cluster runs what anybody applies to one, and nothing that only labs know"},
 	{"lab/...", []string{"lab/...", "ipam/...", "vppwire/...", "scenarios/..."},
 		"what a lab reports must come from real processes, never from the simulator"},
