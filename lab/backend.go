@@ -87,6 +87,8 @@ type Wired interface {
 	// returns its namespace as this process opens it. The wire's DHCP server is the same host, so that a lab has one or
 	// the other.
 	Outsider(addr netip.Prefix, via netip.Addr, dsts []netip.Addr) (netns string, err error)
+	// OnWire is a link whose frames come out on the wire, and its namespace.
+	OnWire() (netns, link string)
 }
 
 // MachineSpec is what a new machine is.

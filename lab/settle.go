@@ -34,6 +34,9 @@ func (w *World) quiet(ctx context.Context) string {
 	if why := w.Play.Owed(); why != "" {
 		return why
 	}
+	if w.Now() < w.claims.probed {
+		return "VPPs that have a stranger's MAC for a node's address need not have probed their neighbors yet"
+	}
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	stored, err := w.control.storeRevision(asking)

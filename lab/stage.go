@@ -64,6 +64,9 @@ func (st stage) Lacks() []timeline.Need {
 	if st.dhcp == nil {
 		list = append(list, timeline.DHCPServer)
 	}
+	if _, wired := st.fabric.(Wired); !wired {
+		list = append(list, timeline.Strangers)
+	}
 	if st.desk == nil { // the agents ask nobody what befalls their operations
 		list = append(list, timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites)
 	}

@@ -30,6 +30,7 @@ type World struct {
 	fabric Fabric
 	// dhcp is nil where nodes' addresses follow from their IDs.
 	dhcp    DHCP
+	claims  claims
 	started time.Time
 	// monotonic is started as agents tell times.
 	monotonic int64

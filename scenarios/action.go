@@ -116,6 +116,7 @@ var actionKinds = []actionKind{
 	{LabelPods{}, "Pods get other labels."},
 	{LabelNamespace{}, "The pods' namespace gets other labels."},
 
+	{ClaimAddress{}, "A stranger on the wire between the nodes says each second that a node's address has its MAC; what VPPs learn of it stays when it is gone, until they probe their neighbors (config.wiring.neighborAge)."},
 	{Partition{}, "Two ends do not reach each other."},
 	{SlowLink{}, "Messages between two ends take longer, get lost or come twice."},
 

@@ -19,6 +19,20 @@ type SlowLink struct {
 	For       time.Duration `yaml:"for" doc:"How long; until everything is healed when absent."`
 }
 
+// ClaimAddress puts somebody who is no node on the wire between the nodes, who says each second, by ARP requests to the other nodes, that
+// Node's address has his MAC: a second machine with one address, a clone of a virtual machine, a spoofer.
+type ClaimAddress struct {
+	Node NodeRef       `yaml:"node" doc:"The node whose address is claimed."`
+	For  time.Duration `yaml:"for" doc:"How long; until everything is healed when absent."`
+}
+
+func (ClaimAddress) Verb() string { return "claim-address" }
+
+func (a ClaimAddress) String() string { return actionLine(a) }
+
+// Lasts is how long the address is claimed, 0 until Heal.
+func (a ClaimAddress) Lasts() time.Duration { return a.For }
+
 func (Partition) Verb() string { return "partition" }
 func (SlowLink) Verb() string  { return "slow-link" }
 

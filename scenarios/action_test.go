@@ -79,6 +79,7 @@ var actionLines = []string{
 	"set-ready app=web count=2",
 	"set-ready app=web ready=true",
 	"partition between=node-1,api oneWay=true for=20s",
+	"claim-address node=node-2 for=20s",
 	"unregister-node node=node-2 for=20s",
 	"rename-node node=node-2 as=worker-2 leaves=2m",
 	"slow-link between=node-1,store delay=200ms loss=0.1 duplicate=0.05",

@@ -117,6 +117,10 @@ func (s *Scenario) checkTimeline() *InputError {
 			case ipam.OnEC2():
 				return s.wrongAt(path+".do", "%s: nodes are instances of EC2, whose Node objects have the names that EC2 gives them", a.Verb())
 			}
+		case ClaimAddress:
+			if p, err := ipam.Plan(); err == nil && p.NodeInterconnect.Addr().Is6() {
+				return s.wrongAt(path+".do", "%s: a stranger claims addresses by ARP, and nodes' addresses are of IPv6 here", a.Verb())
+			}
 		case DeletePods:
 			if err := s.checkApp(path+".app", a.App); err != nil {
 				return err

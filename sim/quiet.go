@@ -29,6 +29,9 @@ func (w *World) unchanging() string {
 	if w.services.due && w.api.Available() {
 		return "the controller of endpoint slices has not looked yet"
 	}
+	if w.claims.probing > 0 {
+		return "VPPs have a stranger's MAC for a node's address, and have not probed their neighbors yet"
+	}
 	if b := w.net.Busy(); !b.Quiet() {
 		return "something is under way on the network"
 	}

@@ -40,6 +40,7 @@ type World struct {
 	services services
 	policies policies
 
+	claims   claims
 	machines map[string]*machine
 	// order holds the machines in the order in which they joined; machines that are gone leave it.
 	order        []*machine

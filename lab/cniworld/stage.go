@@ -34,7 +34,7 @@ var lacks = []timeline.Need{timeline.AgentAndVPP, timeline.AgentCalls, timeline.
 	timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.PausedControllers, timeline.NodeDaemons, timeline.CloudRanges,
 	timeline.DHCPServer, timeline.PausedPrograms, timeline.OtherVersions, timeline.ServiceFeed, timeline.PolicyFeed, timeline.WatchGaps, timeline.GivenAddresses, timeline.SlowServers,
 	timeline.OwnClocks, timeline.CutLinks, timeline.GivenMachines, timeline.ExternalPlugin, timeline.VhostNet,
-	timeline.NodeFinalizers, timeline.NodeObjects, timeline.NodeNames, timeline.WantedAddresses}
+	timeline.NodeFinalizers, timeline.NodeObjects, timeline.NodeNames, timeline.Strangers, timeline.WantedAddresses}
 
 // Lacks implements timeline.World.
 func (st stage) Lacks() []timeline.Need { return lacks }

@@ -74,7 +74,7 @@ func chain(t *testing.T, name string, more ...string) *cniworld.Chain {
 // refused are the verbs that no chain of plugins can do.
 const refused = "unregister-node rename-node crash-disk kill-agent restart-agent kill-vpp restart-vpp restart-both pause-agent pause-vpp set-clock change-version stop-store stop-dhcp " +
 	"compact-store wipe-store stale-watch gap-watch duplicate-watch add-range remove-range restart-controller lose-leader change-node-address change-management " +
-	"change-service remove-service set-ready change-policy remove-policy label-pods label-namespace partition slow-link inject"
+	"change-service remove-service set-ready change-policy remove-policy label-pods label-namespace claim-address partition slow-link inject"
 
 // Goal: the world does every action or says by name and with a reason that it cannot. Method: every action of the
 // language with bridge and host-local on three nodes.

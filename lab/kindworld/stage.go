@@ -30,7 +30,7 @@ var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timelin
 	timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.PausedControllers, timeline.DHCPServer, timeline.OtherVersions,
 	timeline.ForgetfulRuntimes, timeline.OwnClocks, timeline.WatchGaps, timeline.GivenAddresses, timeline.GivenPodCIDRs, timeline.SlowServers, timeline.GivenMachines,
 	timeline.RudeRuntimes, timeline.BoundedApps, timeline.StaticPods, timeline.PodNamespaces, timeline.ExternalPlugin, timeline.OtherMaxPods, timeline.SeenRefusals,
-	timeline.PluginPrograms, timeline.NodeFinalizers, timeline.NodeObjects, timeline.NodeNames, timeline.WantedAddresses, timeline.PolicyFeed}
+	timeline.PluginPrograms, timeline.NodeFinalizers, timeline.NodeObjects, timeline.NodeNames, timeline.Strangers, timeline.WantedAddresses, timeline.PolicyFeed}
 
 // Lacks implements timeline.World.
 func (st stage) Lacks() []timeline.Need { return lacks }

@@ -20,7 +20,7 @@ import (
 
 // refused are the verbs that a cluster refuses.
 const refused = "lose-sandboxes kill-plugin kill-runtime fill-disk lose-state unregister-node rename-node crash-disk change-version set-clock stop-dhcp stale-watch gap-watch duplicate-watch add-range remove-range restart-controller lose-leader " +
-	"set-pod-cidr change-node-address change-management change-policy remove-policy label-pods label-namespace slow-link inject"
+	"set-pod-cidr change-node-address change-management change-policy remove-policy label-pods label-namespace claim-address slow-link inject"
 
 // Goal: a cluster does every action or says by name and with a reason that it cannot. Method: every action of the
 // language on a real cluster of three nodes.

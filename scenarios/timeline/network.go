@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"context"
+	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 )
@@ -47,6 +48,35 @@ func (p *Player) ends(pair [2]scenarios.Endpoint, verb string) (out [2]scenarios
 		out[i] = scenarios.Endpoint(list[0])
 	}
 	return out, nil
+}
+
+// claimEvery is how often a stranger says that it has a node's address.
+const claimEvery = time.Second
+
+func (p *Player) claimAddress(_ context.Context, a scenarios.ClaimAddress) error {
+	nodes, err := p.targets(a.Node, a.Verb(), living)
+	if err != nil {
+		return err
+	}
+	over := false
+	var claim func(node string) error
+	claim = func(node string) error {
+		if over {
+			return nil
+		}
+		p.world.After(claimEvery, "a stranger claims "+node+"'s address again", func() { p.fail(claim(node)) })
+		return p.world.(Claimants).Claim(node)
+	}
+	for _, node := range nodes {
+		if err := claim(node); err != nil {
+			return err
+		}
+		p.until(a.For, "the stranger with "+node+"'s address is gone", func() {
+			over = true
+			p.fail(p.world.(Claimants).EndClaim(node))
+		})
+	}
+	return nil
 }
 
 func (p *Player) partition(_ context.Context, a scenarios.Partition) error {

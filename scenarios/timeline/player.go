@@ -146,6 +146,7 @@ var actions = []action{
 	on((*Player).labelPods, PolicyFeed, Dataplane),
 	on((*Player).labelNamespace, PolicyFeed, Dataplane),
 
+	on((*Player).claimAddress, Strangers, Dataplane),
 	onWhere((*Player).partition, partitionNeed, always[scenarios.Partition](CutLinks)),
 	onWhere((*Player).slowLink, slowLinkNeed),
 

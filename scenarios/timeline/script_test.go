@@ -227,6 +227,8 @@ func (w *script) Cut(a, b scenarios.Endpoint, oneWay bool) error {
 	w.say("  cut %s %s one way=%t", a, b, oneWay)
 	return nil
 }
+func (w *script) Claim(node string) error            { w.say("  claim address of %s", node); return nil }
+func (w *script) EndClaim(node string) error         { w.say("  end claim of %s", node); return nil }
 func (w *script) Mend(a, b scenarios.Endpoint) error { w.say("  mend %s %s", a, b); return nil }
 func (w *script) Slow(a, b scenarios.Endpoint, l timeline.Link) error {
 	w.say("  link %s %s %v", a, b, l)

@@ -84,6 +84,14 @@ type Renames interface {
 	JoinAs(ctx context.Context, name, former string, podCIDRs []netip.Prefix) error
 }
 
+// Claimants is what worlds without the lack Strangers have beside the others.
+type Claimants interface {
+	// Claim has a stranger on the wire ask each other node, by ARP, from a node's address and a MAC of its own. A node that has
+	// left has none. EndClaim says that it will not do so again.
+	Claim(node string) error
+	EndClaim(node string) error
+}
+
 // Program is one of those on a node.
 type Program uint8
 

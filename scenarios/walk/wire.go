@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"fmt"
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/scenarios/fact"
@@ -85,6 +86,9 @@ func (t *trip) wire(n *node, ifc *fact.Interface, hop netip.Addr) Kind {
 	}
 	if t.asks {
 		t.to, t.asks = peer.MAC, false
+	}
+	if t.to != peer.MAC && !isGroup(t.to) {
+		return t.drop(n, fmt.Sprintf("its neighbor entry of %s has the MAC %s, and the NIC of %s has %s", hop, t.to, to.node.Name, peer.MAC))
 	}
 	t.w.trail.add(note{node: n, kind: ActWire, name: ifc.Name, addr: hop, link: to.node.Name})
 	return t.receive(to.node, &peer)

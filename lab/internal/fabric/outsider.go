@@ -24,3 +24,6 @@ func (f *Fabric) Outsider(addr netip.Prefix, via netip.Addr, dsts []netip.Addr) 
 	})
 	return Path(f.name), err
 }
+
+// OnWire implements lab.Wired.
+func (f *Fabric) OnWire() (netns, link string) { return Path(f.name), Wire }

@@ -45,6 +45,7 @@ var examples = map[string]string{
 	"reboot-node":     "reboot-node node=node-1",
 	"recreate-node":   "recreate-node node=node-2",
 	"roll-nodes":      "roll-nodes every=1s count=2",
+	"claim-address":   "claim-address node=node-2 for=2s",
 	"cordon-node":     "cordon-node node=node-1",
 	"uncordon-node":   "uncordon-node node=node-1",
 	"drain-node":      "drain-node node=node-2",
