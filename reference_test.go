@@ -93,6 +93,9 @@ an audit at --metrics. Figures of addresses and blocks are worked out of what th
 of controllers the leader alone shows them. A lab shows its leader's, with what its API server and its EC2 were asked, at metrics.sock
 of its folder plane. fixtures/kubernetes/monitoring/dashboard.json is a dashboard of Grafana that asks for them.
 `, daemonMetrics)
+	write("vpp-messages", "Messages of the modelled VPP", `What the modelled VPP answers of VPP 25.10's binary API, by module of govpp's bindings. Messages are counted with their replies and
+details; the last column names requests and events. [Test your govpp program](../tutorials/govpp.md) says what happens to the others.
+`, func(b *strings.Builder) { messagesBody(t, b) })
 	return pages
 }
 
