@@ -159,7 +159,7 @@ func (w *watch) hitsNow(m api.Message) string {
 		if i, there := w.vpp.Interface(uint32(m.SwIfIndex)); there && !m.IsAdd && i.NAT != 0 && i.NAT&asked == 0 {
 			return "nat-side"
 		}
-	case *acl.ACLInterfaceSetACLList:
+	case *acl.ACLInterfaceSetACLList, *acl.ACLInterfaceAddDel, *ip_neighbor.IPNeighborFlush, *ip_neighbor.IPNeighborReplaceEnd:
 		return string(w.vpp.PredictCrash(m))
 	case *l2.BridgeFlags:
 		if b, there := w.bridge(m.BdID); there && m.IsSet && m.Flags&l2.BRIDGE_API_FLAG_ARP_UFWD != 0 && b.NSwIfs > 0 && b.UuFwdSwIfIndex == none {

@@ -145,7 +145,7 @@ var ops = []op{
 	{7, (*generator).loopback}, {3, (*generator).loopbackDelete}, {2, (*generator).afPacket}, {1, (*generator).afPacketDelete},
 	{6, (*generator).tunnel}, {8, (*generator).flags}, {2, (*generator).interfaceTrifle}, {2, (*generator).mac},
 	{9, (*generator).address}, {5, (*generator).bind}, {3, (*generator).unnumbered}, {5, (*generator).table},
-	{16, (*generator).route}, {8, (*generator).lookup}, {9, (*generator).neighbor}, {1, (*generator).neighborConfig},
+	{16, (*generator).route}, {8, (*generator).lookup}, {9, (*generator).neighbor}, {1, (*generator).neighborConfig}, {1, (*generator).neighborsReplaced},
 	{3, (*generator).bridge}, {1, (*generator).bridgeFlags}, {6, (*generator).member}, {6, (*generator).l2fib}, {2, (*generator).proxy},
 }
 
@@ -392,6 +392,16 @@ func (g *generator) neighbor() api.Message {
 		m.Neighbor.Flags |= ip_neighbor.IP_API_NEIGHBOR_FLAG_NO_FIB_ENTRY
 	}
 	return m
+}
+
+func (g *generator) neighborsReplaced() api.Message {
+	switch n := g.rand.IntN(6); {
+	case n < 2:
+		return &ip_neighbor.IPNeighborReplaceBegin{}
+	case n < 3:
+		return &ip_neighbor.IPNeighborReplaceEnd{}
+	}
+	return &ip_neighbor.IPNeighborFlush{Af: pick[ip_types.AddressFamily](g, 0, 0, 1), SwIfIndex: pick(g, g.iface(), none)}
 }
 
 func (g *generator) neighborConfig() api.Message {

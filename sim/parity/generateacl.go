@@ -11,7 +11,7 @@ import (
 )
 
 // aclOps are drawn beside ops in another third of all chains.
-var aclOps = []op{{10, (*generator).aclChange}, {3, (*generator).aclDelete}, {14, (*generator).aclList}}
+var aclOps = []op{{10, (*generator).aclChange}, {3, (*generator).aclDelete}, {14, (*generator).aclList}, {6, (*generator).aclOne}}
 
 // aclNumber is one that is there, most of the time: sequences make a few.
 func (g *generator) aclNumber() uint32 { return pick[uint32](g, 0, 0, 0, 1, 1, 2, 3, 9) }
@@ -72,6 +72,11 @@ func (g *generator) prefixAround(a netip.Addr) ip_types.Prefix {
 }
 
 func (g *generator) aclDelete() api.Message { return &acl.ACLDel{ACLIndex: g.aclNumber()} }
+
+// aclOne gives an interface one list more, or takes one.
+func (g *generator) aclOne() api.Message {
+	return &acl.ACLInterfaceAddDel{IsAdd: g.chance(60), IsInput: g.chance(60), SwIfIndex: g.iface(), ACLIndex: g.aclNumber()}
+}
 
 // aclList names each ACL once: VPP 25.10 has died of packets behind lists that name one twice, which it refuses by half.
 func (g *generator) aclList() api.Message {

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"go.fd.io/govpp/api"
-	interfaces "go.fd.io/govpp/binapi/interface"
 	"go.fd.io/govpp/binapi/memclnt"
 	"go.fd.io/govpp/binapi/vpe"
 
 	"github.com/vppdrill/vppdrill/sim/parity/internal/transcript"
+	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 
 // Record asks a fresh real VPP what a transcript asks and returns the transcript with its answers. command goes into
@@ -35,11 +35,15 @@ func Record(ctx context.Context, path, command string, t *transcript.Transcript)
 		return nil, err
 	}
 	recorder := transcript.NewRecorder(p.conn)
-	watch, err := p.conn.WatchEvent(ctx, (*interfaces.SwInterfaceEvent)(nil))
-	if err != nil {
-		return nil, err
+	var watches []api.Watcher
+	for _, event := range vppmodel.Events() {
+		watch, err := p.conn.WatchEvent(ctx, event)
+		if err != nil {
+			return nil, err
+		}
+		defer watch.Close()
+		watches = append(watches, watch)
 	}
-	defer watch.Close()
 	stop, cancel := context.WithCancel(p.gone)
 	defer cancel()
 	stream, err := recorder.NewStream(stop)
@@ -50,7 +54,7 @@ func Record(ctx context.Context, path, command string, t *transcript.Transcript)
 		late := time.AfterFunc(answerMax, cancel)
 		_, err := transcript.Ask(stream, m)
 		if err == nil {
-			err = p.hear(stop, watch, recorder)
+			err = p.hear(stop, watches, recorder)
 		}
 		late.Stop()
 		if err != nil {
@@ -70,18 +74,24 @@ func Record(ctx context.Context, path, command string, t *transcript.Transcript)
 
 // hear waits until the events of the last request have come: VPP sends them from a process of its own, which has had
 // its turn when a ping that was sent after the answer is answered, and so has govpp's when a second one is.
-func (p *process) hear(ctx context.Context, w api.Watcher, r *transcript.Recorder) error {
+func (p *process) hear(ctx context.Context, watches []api.Watcher, r *transcript.Recorder) error {
 	for range 2 {
 		if err := p.conn.Invoke(ctx, &memclnt.ControlPing{}, &memclnt.ControlPingReply{}); err != nil {
 			return err
 		}
 	}
-	for {
-		select {
-		case e := <-w.Events():
-			r.Heard(e)
-		case <-time.After(20 * time.Millisecond):
-			return nil
+	for _, w := range watches {
+		for quiet := false; !quiet; {
+			select {
+			case e := <-w.Events():
+				r.Heard(e)
+			case <-time.After(hearMax):
+				quiet = true
+			}
 		}
 	}
+	return nil
 }
+
+// hearMax is how long a kind of event is waited for that has all but certainly come.
+const hearMax = 5 * time.Millisecond

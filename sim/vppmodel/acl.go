@@ -19,6 +19,8 @@ type acls struct {
 	at   indexPool
 	// on are the lists of interfaces that have some: inbound, then outbound.
 	on map[uint32]*[2][]uint32
+	// linear: rules are looked up one by one, in place of by hash.
+	linear bool
 }
 
 type aclList struct {

@@ -39,6 +39,7 @@ func (v *VPP) Announce(f func(client uint32, event api.Message)) { v.announce = 
 // no client.
 func (v *VPP) Forget(client uint32) {
 	delete(v.wantEvents, client)
+	v.forgetNeighborWatchers(client)
 	for _, c := range v.dhcp { // in any order: each is changed alike
 		if c.client == client {
 			c.config.WantDHCPEvent = false

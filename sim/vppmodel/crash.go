@@ -23,6 +23,8 @@ const (
 	CrashTableWithRoutes CrashTrigger = "table-deleted-with-routes"
 	// an address is a static neighbor on an interface that is gone, and one on another
 	CrashDeadNeighbor CrashTrigger = "dead-neighbor"
+	// neighbors are flushed, or replaced, among them a static one on an interface that is gone
+	CrashDeadNeighborFlushed CrashTrigger = "dead-neighbor-flushed"
 	// a table is flushed that has routes out of an interface that is gone
 	CrashDeadFlushed CrashTrigger = "dead-path-flushed"
 	// something resolves through a route out of an interface that is gone

@@ -10,5 +10,5 @@ var gaps = []string{
 	"Link-local IPv6 addresses are neither generated nor stored; adding one other than as /128 is -59, deleting one -60.",
 	"Random MACs are a function of PID and creation order; VPP draws 02:fe plus four bytes from its clock.",
 	"Dumps are sorted by index, address or ID; VPP sends some of them in hash order.",
-	"Only sw_interface_event and dhcp_compl_event can be watched; events for which nobody drains the channel are lost.",
+	"Only events of interfaces, neighbors and DHCP leases can be watched; those for which nobody drains the channel are lost.",
 }

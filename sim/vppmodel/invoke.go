@@ -43,7 +43,11 @@ func (v *VPP) perform(req, reply api.Message) (api.Message, error) {
 			v.crash(trigger, req)
 		}
 	}
-	return m.answer(v, req, reply)
+	reply, err := m.answer(v, req, reply)
+	if err == nil && v.asked != nil && m.class == changes {
+		v.asked(req, reply)
+	}
+	return reply, err
 }
 
 // dump returns a dump's details; false for a message that is no dump. Like VPP it answers an impossible filter with

@@ -16,6 +16,8 @@ type message struct {
 	dump   func(v *VPP, req api.Message) []api.Message
 	// trigger says what a real VPP would die of; nil: of nothing.
 	trigger func(v *VPP, req api.Message) CrashTrigger
+	// class says what it is about.
+	class class
 	// gaps are the message's known differences from VPP.
 	gaps []string
 }
@@ -34,6 +36,7 @@ const (
 func filled[Q, R any](c class, handle func(*VPP, *Q, *R) int32) message {
 	return message{
 		Exchange: Exchange{Request: zero[Q](), Reply: zero[R]()},
+		class:    c,
 		answer: func(v *VPP, req, reply api.Message) (api.Message, error) {
 			reply, r, err := into[R](reply)
 			if err != nil {
@@ -70,6 +73,7 @@ type plain interface {
 func plainly[R plain, Q any](c class, handle func(*VPP, *Q) int32) message {
 	return message{
 		Exchange: Exchange{Request: zero[Q](), Reply: zero[R]()},
+		class:    c,
 		answer: func(v *VPP, req, reply api.Message) (api.Message, error) {
 			reply, r, err := into[R](reply)
 			if err != nil {

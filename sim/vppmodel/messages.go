@@ -77,6 +77,12 @@ var messages = []message{
 	dumped[acl.ACLDetails]((*VPP).aclDump),
 	dies(plainly[acl.ACLInterfaceSetACLListReply](changes, (*VPP).aclSet), (*VPP).aclCrash),
 	dumped[acl.ACLInterfaceListDetails]((*VPP).aclListDump),
+	dies(plainly[acl.ACLInterfaceAddDelReply](changes, (*VPP).aclAddDel), (*VPP).aclAddCrash),
+	filled(reads, (*VPP).aclVersion),
+	filled(reads, (*VPP).aclPing),
+	filled(reads, (*VPP).aclSessionsMax),
+	plainly[acl.ACLPluginUseHashLookupSetReply](changes, (*VPP).aclHashSet),
+	filled(reads, (*VPP).aclHashGet),
 
 	// NAT44-ED: nat44.go, nat44interface.go, nat44mapping.go.
 	plainly[nat44_ed.Nat44EdPluginEnableDisableReply](changes, (*VPP).enableNAT).but(
@@ -130,6 +136,11 @@ var messages = []message{
 	dumped[ip_neighbor.IPNeighborDetails]((*VPP).neighborDump),
 	plainly[ip_neighbor.IPNeighborConfigReply](changes, (*VPP).neighborConfig),
 	filled(reads, (*VPP).neighborConfigGet),
+	dies(plainly[ip_neighbor.IPNeighborFlushReply](changes, (*VPP).neighborFlush), (*VPP).neighborFlushCrash),
+	plainly[ip_neighbor.IPNeighborReplaceBeginReply](changes, (*VPP).replaceBegin),
+	dies(plainly[ip_neighbor.IPNeighborReplaceEndReply](changes, (*VPP).replaceEnd), (*VPP).replaceCrash),
+	plainly[ip_neighbor.WantIPNeighborEventsReply](reads, (*VPP).wantNeighborEvents),
+	plainly[ip_neighbor.WantIPNeighborEventsV2Reply](reads, (*VPP).wantNeighborEventsV2),
 
 	// Proxy ARP: proxyarp.go.
 	plainly[arp.ProxyArpAddDelReply](changes, (*VPP).proxyARPAddDel),
@@ -172,7 +183,7 @@ func Exchanges() []Exchange {
 
 // Events returns what the model announces on its own, with zero messages, in a fixed order.
 func Events() []api.Message {
-	return []api.Message{&interfaces.SwInterfaceEvent{}, &dhcp.DHCPComplEvent{}}
+	return []api.Message{&interfaces.SwInterfaceEvent{}, &dhcp.DHCPComplEvent{}, &ip_neighbor.IPNeighborEvent{}, &ip_neighbor.IPNeighborEventV2{}}
 }
 
 // Gaps returns the known differences from VPP 25.10, one sentence each, in a fixed order: those of the whole, then

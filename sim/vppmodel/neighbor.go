@@ -38,6 +38,7 @@ type neighbor struct {
 	static bool
 	noFIB  bool // as asked for
 	hidden bool // there is no entry in the table
+	stale  bool // marked by ip_neighbor_replace_begin
 }
 
 // neighborAddDel follows src/vnet/ip-neighbor/ip_neighbor.c: adding again changes the MAC, a static entry is not
@@ -65,14 +66,18 @@ func (v *VPP) changeNeighbor(m *ip_neighbor.IPNeighborAddDel) int32 {
 	}
 	static := n.Flags&ip_neighbor.IP_API_NEIGHBOR_FLAG_STATIC != 0
 	if found {
+		old.stale = false
+		v.neighbors[k] = old
 		if old.static && !static {
 			if old.mac != mac(n.MacAddress) {
 				return invalidIndex // VPP says -2 here, which a client cannot distinguish from a bad interface
 			}
+			v.tellNeighbor(k, old, ip_neighbor.IP_NEIGHBOR_API_EVENT_FLAG_ADDED)
 			return ok
 		}
 		old.mac, old.static = mac(n.MacAddress), static
 		v.neighbors[k] = old
+		v.tellNeighbor(k, old, ip_neighbor.IP_NEIGHBOR_API_EVENT_FLAG_ADDED)
 		return ok
 	}
 	limit := &v.neighborLimits[f]
@@ -86,10 +91,12 @@ func (v *VPP) changeNeighbor(m *ip_neighbor.IPNeighborAddDel) int32 {
 	v.neighborsOn = grown(v.neighborsOn, k.index)
 	v.neighborsOn[k.index]++
 	v.addAdjacency(k, added, v.tableOf(k.index, f))
+	v.tellNeighbor(k, added, ip_neighbor.IP_NEIGHBOR_API_EVENT_FLAG_ADDED)
 	return ok
 }
 
 func (v *VPP) deleteNeighbor(k neighborKey, n neighbor) {
+	v.tellNeighbor(k, n, ip_neighbor.IP_NEIGHBOR_API_EVENT_FLAG_REMOVED)
 	v.removeAdjacency(k, n, v.tableOf(k.index, k.family))
 	delete(v.neighbors, k)
 	v.neighborsOn[k.index]--

@@ -13,6 +13,7 @@ const (
 	noSuchTable             = int32(api.NO_SUCH_TABLE)
 	classifierMissing       = int32(api.CLASSIFY_TABLE_NOT_FOUND)
 	invalidMemorySize       = int32(api.INVALID_MEMORY_SIZE)
+	invalidFamily           = int32(api.INVALID_ADDRESS_FAMILY)
 	invalidValue            = int32(api.INVALID_VALUE)
 	unimplemented           = int32(api.UNIMPLEMENTED)
 	syscallError1           = int32(api.SYSCALL_ERROR_1)

@@ -32,6 +32,8 @@ type VPP struct {
 	neighbors      map[neighborKey]neighbor
 	neighborsOn    []uint32 // how many neighbors an index has; survives the interface
 	neighborLimits [2]neighborLimit
+	// neighborWatchers are in the order of their wishes.
+	neighborWatchers []neighborWatcher
 
 	bridges  []*bridge // by bd_index; nil where free; 0 is VPP's own
 	bridgeBy map[uint32]uint32
@@ -62,6 +64,7 @@ type VPP struct {
 	caller     uint32 // the client of the request under way
 	crash      func(CrashTrigger, api.Message)
 	leasing    func(at uint32, wanted bool)
+	asked      func(request, reply api.Message)
 }
 
 // Config says what a VPP has when it starts. The zero Config is a VPP without NICs on a host where every tap works.
@@ -80,6 +83,8 @@ type Config struct {
 	Crash func(CrashTrigger, api.Message)
 	// Leasing receives every DHCP client that comes or goes, by its interface; the owner of a server answers by BindLease.
 	Leasing func(at uint32, wanted bool)
+	// Asked receives every state-changing request that has been performed, with its reply; both are valid only during the call.
+	Asked func(request, reply api.Message)
 }
 
 // NIC is a physical or hypervisor interface.
@@ -129,7 +134,7 @@ var ErrKilled = errors.New("not connected to VPP")
 // New starts a VPP: local0, the NICs, and table 0 of both families.
 func New(cfg Config) *VPP {
 	v := &VPP{
-		pid: max(cfg.PID, 1), host: cfg.Host, noNetns: cfg.NoNamespace, crash: cfg.Crash, leasing: cfg.Leasing,
+		pid: max(cfg.PID, 1), host: cfg.Host, noNetns: cfg.NoNamespace, crash: cfg.Crash, leasing: cfg.Leasing, asked: cfg.Asked,
 		neighbors: make(map[neighborKey]neighbor),
 		bridgeBy:  make(map[uint32]uint32), oldAges: make(map[uint32]uint8), macs: make(map[macKey]macEntry), unflooded: make(map[uint32]bool),
 		packets: make(map[string]uint32), proxied: make(map[uint32]bool),

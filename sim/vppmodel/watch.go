@@ -3,10 +3,9 @@ package vppmodel
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"go.fd.io/govpp/api"
-	"go.fd.io/govpp/binapi/dhcp"
-	interfaces "go.fd.io/govpp/binapi/interface"
 )
 
 // watchBuffer is how many events wait for their reader before further ones are lost; govpp's own figure.
@@ -20,16 +19,14 @@ type watcher struct {
 	closed bool
 }
 
-// WatchEvent watches sw_interface_event (once want_interface_events is on) or dhcp_compl_event. The channel is buffered
+// WatchEvent watches one of Events, once VPP was asked for them: by want_interface_events, want_ip_neighbor_events or the like. The channel is buffered
 // and filled during the calls that cause events: there is no goroutine, so a done context ends the watch with the next
 // event.
 func (v *VPP) WatchEvent(ctx context.Context, event api.Message) (api.Watcher, error) {
 	if v.killed {
 		return nil, ErrKilled
 	}
-	switch event.(type) {
-	case *interfaces.SwInterfaceEvent, *dhcp.DHCPComplEvent:
-	default:
+	if !slices.ContainsFunc(Events(), func(m api.Message) bool { return m.GetMessageName() == event.GetMessageName() }) {
 		return nil, fmt.Errorf("watch event: %w", unknown(event))
 	}
 	w := &watcher{vpp: v, ctx: ctx, name: event.GetMessageName(), events: make(chan api.Message, watchBuffer)}

@@ -94,6 +94,8 @@ var volatile = []hidden{
 	{message: "show_version_reply", field: "build_directory"},
 	{message: "ip_neighbor_details", field: "age"},
 	{message: "sw_interface_event", field: "pid"},
+	{message: "acl_plugin_control_ping_reply", field: "vpe_pid"},
+	{message: "acl_plugin_control_ping_reply", field: "client_index"},
 }
 
 // Difference is what two VPPs answer differently to one request: the lines that only one of them has.

@@ -31,6 +31,8 @@ var gaps = []Gap{
 		"itself, and nobody is asked"},
 	{"dead-neighbor", "VPP 25.10 dies when an interface is deleted with a static neighbor on it, and then a neighbor of the same address " +
 		"on another interface is added or moves to another table; the model keeps both, and nobody is asked"},
+	{"dead-neighbor-flushed", "VPP 25.10 dies when neighbors are flushed or replaced among which is a static one whose interface, a VXLAN tunnel, is gone; " +
+		"the model deletes it, and nobody is asked, with interfaces of other kinds neither"},
 	{"dead-path-flushed", "VPP 25.10 dies when a table is flushed after an attached route lost its interface, which had moved to another " +
 		"table; the model flushes it, and nobody is asked"},
 	{"dead-cover", "VPP 25.10 dies when a VXLAN tunnel, a recursive path or an interface's address is made that is covered by a route that lost its " +
