@@ -318,7 +318,7 @@ func points(ctx context.Context, x explore.Explorer, s *scenarios.Scenario, seed
 
 // options are a command's wishes in the simulator's terms.
 func options(o cmd.RunOptions) sim.Options {
-	return sim.Options{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay, Series: o.Series, Story: o.Story}
+	return sim.Options{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay, Series: o.Series, Story: o.Story, APITraces: o.APITraces}
 }
 
 // kept are runs that passed: those that a file had at the start explain, and those that it is to have from now on.

@@ -17,6 +17,7 @@ import (
 	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 	"github.com/vppdrill/vppdrill/sim/internal/observe"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
+	"github.com/vppdrill/vppdrill/sim/vppmodel/apitrace"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -38,7 +39,9 @@ type machine struct {
 	gone            bool
 
 	vpp *vppmodel.VPP
-	pid uint32
+	// trace is what vpp was asked, where the run keeps it.
+	trace *apitrace.Trace
+	pid   uint32
 	// vppLife and agentLife number starts, so that an event meant for an earlier life is recognized.
 	vppLife, agentLife int
 	vppHeld, agentHeld bool // stays down until an action starts it
@@ -159,7 +162,7 @@ func (m *machine) startVPP() {
 			cfg.NICs = append(cfg.NICs, vppmodel.NIC{Name: nic, MTU: uint16(m.w.s.Topology.NICMTU),
 				MAC: [6]byte{0x02, 0x0a + byte(i), byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}})
 		}
-		m.vpp, m.ableAt = vppmodel.New(cfg), m.w.eng.Now()
+		m.vpp, m.ableAt = m.w.traced(m, cfg), m.w.eng.Now()
 		m.w.answerFor(m.name, func(*machine) bool { return true }) // it asks everybody anew, and they learn who asks
 		m.tellVPP()
 	}})

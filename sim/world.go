@@ -64,6 +64,8 @@ type World struct {
 	// countedAt is when they were reported last.
 	countedAt time.Duration
 	logs      func(node string, e agent.Log)
+	// tracing: machines keep what their VPPs are asked.
+	tracing bool
 	// stepping is the node whose agent decides at this moment; fallen: something panicked, and nothing may be asked any
 	// more. stillborn is what a program died of before it had a listener.
 	stepping  string
@@ -123,6 +125,9 @@ type Options struct {
 	Passed   func(int64)
 	// Systems drive address management systems beside those that come along, which scenarios.Reader lets files choose.
 	Systems map[scenarios.System]Driver
+	// APITraces, where set, receives before the first event a function that writes what a node's VPP was asked since its start, as VPP's
+	// `api trace replay` takes it. Its error is that there is no such VPP now.
+	APITraces func(of func(node string) ([]byte, error))
 	// Plant, where set, puts an upstream's fault back; it serves one run.
 	Plant *Plant
 }
@@ -155,6 +160,9 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 		plant: o.Plant, witness: o.Witness, systems: o.Systems,
 	}
 	w.account(o)
+	if w.tracing = o.APITraces != nil; w.tracing {
+		o.APITraces(w.apiTrace)
+	}
 	w.eng.Postpone(o.Postpone)
 	var err error
 	w.play = timeline.New(stage{w}, s, chooser)

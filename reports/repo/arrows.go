@@ -102,6 +102,8 @@ var arrows = []arrow{
 		"the engine orders events; if it knew one of them, it would order that one differently one day; seeds draw alike in all worlds"},
 	{"sim/vppmodel", []string{"sim/engine"},
 		"a model that shares a belief with the code it judges cannot contradict it"},
+	{"sim/vppmodel/apitrace", []string{"sim/vppmodel"},
+		"a trace says what a modelled VPP was asked, whoever asked it"},
 	{"sim/ec2", []string{"ipam/space"},
 		"a model of EC2 that knows the ipamd which asks it cannot contradict it"},
 	{"sim/ec2/endpoint", []string{"sim/ec2"},

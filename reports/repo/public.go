@@ -32,6 +32,7 @@ var public = []struct{ name, why string }{
 	{"ipam/cilium.ParseCiliumNode", "reads the resource that operator and agent exchange; String writes it"},
 	{"ipam/cilium.NewMultiPool", "makes the named pools that IPAM's Configuration takes"},
 	{"ipam/datastore.NewJSONFile", "keeps a DataStore's checkpoint where ipamd does"},
+	{"sim/vppmodel/apitrace.Read", "takes a trace apart that VPP or debug export wrote; replays in tests do"},
 	{"sim/vppmodel/socket.Start", "serves a modelled VPP in tests of govpp programs; ours of faults does"},
 	{"sim/ec2/endpoint", "the double of EC2 in tests of programs that use the AWS SDK: they play faults and count requests"},
 	{"sim/ec2.Subnet.Add6", "gives a double's subnet a range of IPv6; the SDK's test does"},

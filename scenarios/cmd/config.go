@@ -86,6 +86,8 @@ type RunOptions struct {
 	Story bool
 	// Replay is the command that shows this run again.
 	Replay string
+	// APITraces, where set, gets a function that writes what a node's VPP was asked, in worlds that know it.
+	APITraces func(of func(node string) ([]byte, error))
 }
 
 // Explorer is what explore and replay need beside plain runs.

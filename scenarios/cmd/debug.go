@@ -15,14 +15,15 @@ func debugCommand(c Config) *cobra.Command {
 
 replay shows its failure again, step stops before each event, and branch changes one thing and shows both futures.
 diff finds the first difference between two runs, or what two worlds end with. report writes a folder's reports again.
-museum plants a fault that another project once had and shows the law that catches it.`,
+museum plants a fault that another project once had and shows the law that catches it. export writes what a node's VPP was
+asked up to an instant, for a real VPP to replay.`,
 		Example: `  vppdrill debug replay out/one-owner.capsule
   vppdrill debug step out/one-owner.capsule
   vppdrill debug diff here/events.jsonl there/events.jsonl`,
 		Args: cli.NoCommand,
 		RunE: help,
 	}
-	cmd.AddCommand(replayCommand(c), stepCommand(c), branchCommand(c), diffCommand(c), reportCommand(c), museumCommand(c))
+	cmd.AddCommand(replayCommand(c), stepCommand(c), branchCommand(c), diffCommand(c), reportCommand(c), museumCommand(c), exportCommand(c))
 	return cmd
 }
 

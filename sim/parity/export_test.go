@@ -3,10 +3,23 @@ package parity
 import (
 	"context"
 	"path/filepath"
+
+	"go.fd.io/govpp/api"
+	"go.fd.io/govpp/binapi/vlib"
 )
 
 // Packets are the probes of a model.
 func Packets(s Subject) []Packet { return packets(s.(model).VPP) }
+
+// Dumps are the requests that show all of a model.
+func Dumps(ctx context.Context, s Subject) ([]api.Message, error) { return dumps(ctx, s) }
+
+// Command is what a real VPP's command line answers.
+func Command(ctx context.Context, s Subject, line string) (string, error) {
+	r := &vlib.CliInbandReply{}
+	err := s.(*connection).invoke(ctx, &vlib.CliInband{Cmd: line}, r)
+	return r.Reply, err
+}
 
 // CrashReport is what VPP's output says of its end.
 var CrashReport = crashReport
