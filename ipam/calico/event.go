@@ -13,6 +13,8 @@ type (
 	// NodeSeen and NodeGone: the Node object of an incarnation is there, or is gone for good.
 	NodeSeen struct{ Host string }
 	NodeGone struct{ Host string }
+	// Labelled are the labels of a Host's own Node object; a Tender is not told.
+	Labelled struct{ Labels map[string]string }
 	// BlocksListed are all blocks: those that are not in it are gone.
 	BlocksListed struct{ Blocks []Stored }
 	BlockSeen    struct{ Block Stored }
@@ -58,6 +60,7 @@ type (
 func (NodesListed) event()  {}
 func (NodeSeen) event()     {}
 func (NodeGone) event()     {}
+func (Labelled) event()     {}
 func (BlocksListed) event() {}
 func (BlockSeen) event()    {}
 func (BlockGone) event()    {}

@@ -34,10 +34,12 @@ const LeastKept = 1
 // What it gives back leaves the agent first, and the block only when the agent has journaled that and the other nodes
 // know. It decides when it is woken, so that news of one instant are one decision.
 type Host struct {
-	alloc   Node
-	pools   Pools
-	now     time.Time
-	effects []Effect
+	alloc Node
+	// pools are those of the node, all those of the cluster, labels its Node object's.
+	pools, all Pools
+	labels     map[string]string
+	now        time.Time
+	effects    []Effect
 	alarms
 	// self is the node's incarnation, "" while its Node object is not known.
 	self  string
@@ -78,7 +80,7 @@ type coming struct {
 // start.
 func NewHost(pools Pools, alloc Node) *Host {
 	return &Host{
-		alloc: alloc, pools: pools, view: newView(),
+		alloc: alloc, pools: pools.For(nil), all: pools, view: newView(),
 		since: make(map[netip.Prefix]time.Time), spent: make(map[netip.Prefix]bool), refused: make(map[ipam.Owner]time.Time),
 		uses: make(map[ipam.Owner]Use), left: make(map[string]bool),
 	}
@@ -110,7 +112,10 @@ func (h *Host) Step(now time.Time, ev Event) []Effect {
 	case BlockGone:
 		h.blocksChanged(h.view.drop(ev.Block))
 	case PoolsChanged:
-		h.pools = ev.Pools
+		h.all, h.pools = ev.Pools, ev.Pools.For(h.labels)
+		h.soon(now)
+	case Labelled:
+		h.labels, h.pools = ev.Labels, h.all.For(ev.Labels)
 		h.soon(now)
 	case AgentSeen:
 		h.agent = ev

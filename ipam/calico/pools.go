@@ -29,6 +29,8 @@ type Pools struct {
 	// BlockBits is the prefix length of new blocks, 20 to 32; Lengths are those of ranges with another one.
 	BlockBits int
 	Lengths   map[netip.Prefix]int
+	// Selectors say of which nodes a range is; one without is of all.
+	Selectors map[netip.Prefix]Selector
 	// Names are the pools that are known, in use or not, for figures alone.
 	Names map[string]netip.Prefix
 	// MaxBlocks is how many blocks may have an affinity to one host, above 0.
@@ -37,6 +39,12 @@ type Pools struct {
 	Strict bool
 	// Fixed: hosts claim no blocks, and use those that they have (autoAllocateBlocks is false).
 	Fixed bool
+}
+
+// For are the pools of a node with these labels: of other ranges it claims no block and gets no address, as it keeps what it has of them.
+func (p Pools) For(labels map[string]string) Pools {
+	p.Ranges = slices.DeleteFunc(slices.Clone(p.Ranges), func(r netip.Prefix) bool { return !p.Selectors[r].Matches(labels) })
+	return p
 }
 
 // bits is the prefix length of a range's new blocks.

@@ -23,6 +23,8 @@ import (
 //	take|drop POD, refused POD                 the agent gives a pod an address, takes it back, has none
 //	pod ID POD                                 the plugin of a pod asks
 //	pools CIDR…                                the pools are others
+//	pool-of CIDR LABEL                         a pool is of nodes that have a label
+//	labels LABEL…                              of the host's Node object
 //	wrote done|conflict|unknown                the answer to the last write
 //	wait DURATION                              time passes; the machine is woken as it asked
 //	state                                      what is under way
@@ -99,6 +101,17 @@ func (s *story) command(d *datadriven.TestData) {
 		for _, w := range words {
 			s.pools.Ranges = append(s.pools.Ranges, netip.MustParsePrefix(w))
 		}
+		s.step(PoolsChanged{Pools: s.pools})
+	case "labels":
+		labels := map[string]string{}
+		for _, w := range words {
+			labels[w] = ""
+		}
+		s.step(Labelled{Labels: labels})
+	case "pool-of":
+		sel, err := ParseSelector("has(" + words[1] + ")")
+		s.must(err)
+		s.pools.Selectors = map[netip.Prefix]Selector{netip.MustParsePrefix(words[0]): sel}
 		s.step(PoolsChanged{Pools: s.pools})
 	case "wrote":
 		s.wrote(words[0])

@@ -212,7 +212,7 @@ func (h *CalicoHost) step(ctx context.Context, owner Owner, ev calico.Event) err
 	return nil
 }
 
-// calicoNodes tells the incarnations of nodes. With others, the one that others write without a UID is there as long as any of its name.
+// calicoNodes tells the incarnations of nodes, and the labels where there is no other. With others, the one that others write without a UID is there as long as any of its name.
 func calicoNodes(tell func(calico.Event), others bool) sink[*v1.Node] {
 	hosts := func(n *v1.Node) []string {
 		if others {
@@ -226,9 +226,15 @@ func calicoNodes(tell func(calico.Event), others bool) sink[*v1.Node] {
 			for _, n := range list {
 				all = append(all, hosts(n)...)
 			}
+			if !others && len(list) > 0 { // before it may be decided about
+				tell(calico.Labelled{Labels: list[0].Labels})
+			}
 			tell(calico.NodesListed{Hosts: all})
 		},
 		put: func(n *v1.Node, _ bool) {
+			if !others {
+				tell(calico.Labelled{Labels: n.Labels})
+			}
 			for _, h := range hosts(n) {
 				tell(calico.NodeSeen{Host: h})
 			}

@@ -78,7 +78,8 @@ func (m *calicoSettings) said() {
 		names = append(names, name)
 	}
 	slices.SortFunc(names, compareNumbered)
-	pools := calico.Pools{BlockBits: calico.DefaultBlockBits, Lengths: map[netip.Prefix]int{}, Names: map[string]netip.Prefix{}}
+	pools := calico.Pools{BlockBits: calico.DefaultBlockBits, Lengths: map[netip.Prefix]int{}, Names: map[string]netip.Prefix{},
+		Selectors: map[netip.Prefix]calico.Selector{}}
 	for _, name := range names {
 		if r, err := space.ParsePrefix(m.specs[name].CIDR); err == nil {
 			pools.Names[name] = r
@@ -91,6 +92,7 @@ func (m *calicoSettings) said() {
 		if r.IsValid() {
 			pools.Ranges = append(pools.Ranges, r)
 			pools.Lengths[r] = blockBits(r, m.specs[name].BlockSize)
+			pools.Selectors[r], _ = calico.ParseSelector(m.specs[name].NodeSelector) // usable has read it
 		}
 	}
 	now, err := pools.Configured(m.config)
@@ -104,9 +106,7 @@ func (m *calicoSettings) said() {
 // usable is the range that pods get addresses of; none, without an error, where pods get none of it by themselves.
 func (s poolSpec) usable() (netip.Prefix, error) {
 	r, err := space.ParsePrefix(s.CIDR)
-	all := func(selector string) bool {
-		return slices.Contains([]string{"", "all()"}, strings.ReplaceAll(selector, " ", ""))
-	}
+	_, bad := calico.ParseSelector(s.NodeSelector)
 	switch {
 	case err != nil:
 		return r, err
@@ -114,9 +114,9 @@ func (s poolSpec) usable() (netip.Prefix, error) {
 		return netip.Prefix{}, nil
 	case r.Addr().Is6():
 		return r, fmt.Errorf("%s: addresses of IPv6 are not given", r)
-	case !all(s.NodeSelector):
-		return r, fmt.Errorf("nodeSelector %q: want all(), pools of some nodes are not built", s.NodeSelector)
-	case !all(s.NamespaceSelector):
+	case bad != nil:
+		return r, fmt.Errorf("nodeSelector: %w", bad)
+	case !slices.Contains([]string{"", "all()"}, strings.ReplaceAll(s.NamespaceSelector, " ", "")):
 		return r, fmt.Errorf("namespaceSelector %q: want all(), pools of some namespaces are not built", s.NamespaceSelector)
 	}
 	if n := blockBits(r, s.BlockSize); n < 20 || n > 32 || n < r.Bits() {
