@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ var badLines = []string{
 	"trace nonsense", "trace import", "trace import nosuch calm.yaml -o out.yaml", "trace import openb nosuch -o out.yaml", "trace import openb calm.yaml -o out.yaml", "debug report nosuch", "debug report .", "debug report calm.yaml",
 	"describe schema extra", "describe schema agent extra", "version extra", "lab model", "lab model --socket ''", "lab model --socket calm.yaml/x", "lab parity --sequences -1", "ipam nonsense", "ipam plan", "ipam plan nosuch", "ipam plan bad.capsule",
 	"ipam plan calm.yaml --nodes -1", "ipam plan calm.yaml --growth -200", "ipam explain nosuch", "agent", "agent --config nosuch", "agent --config bad.capsule",
-	"agent --config /dev/zero", "describe actions explode", "describe laws no-such-law", "describe faults gravity", "describe settings config.ipm", "init calm.yaml", "init . extra", "init taken", "lab nonsense", "lab up nosuch.yaml --world netns",
+	"agent --config /dev/zero", "describe actions explode", "describe laws no-such-law", "describe faults gravity", "describe settings config.ipm", "init calm.yaml", "init . extra", "init taken", "init mine.yaml", "init new/mine.yml", "lab nonsense", "lab up nosuch.yaml --world netns",
 	"run calm.yaml --out /", "run calm.yaml --seed abc", "explore calm.yaml --for 3x", "experiment calm.yaml --vary topology.nodes=1,2 --vary topology.nodes=3",
 	"trace import kubernetes cluster.json -o cluster.json",
 	"agent --config good.yaml --node ../n", "agent --config good.yaml --node n1 --etcd ::::", "agent --config good.yaml --node n1 --etcd embedded:", "agent --config good.yaml --node n1 --journal .",
@@ -125,6 +126,44 @@ func TestAbuse(t *testing.T) {
 			t.Errorf("%s (%q) changes the folder from\n%s\nto\n%s", line, files[name], before, after)
 			before = after
 		}
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, unix.ENOSPC }
+
+// Goal: what could not be written is said, and nothing half is left. Method: commands that print, with an output that takes nothing; a folder
+// to start from on a disk that is full behind its first file, which is a limit of this process.
+func TestFullDisk(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("calm.yaml", []byte("name: calm\ntopology: {nodes: 2, podsPerNode: 1}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"version", "doctor", "describe laws", "describe settings", "describe actions restart-vpp", "run calm.yaml", "run --catalog --list", "explore calm.yaml --seeds 2", "init rehearsal", "completion bash", "help"} {
+		var errOut bytes.Buffer
+		if code := cmd.Execute(t.Context(), config(), strings.Fields(line), full{}, &errOut); code != 2 || !strings.Contains(errOut.String(), "no space left on device") {
+			t.Errorf("%s: code %d, %q", line, code, errOut.String())
+		}
+	}
+	signal.Ignore(unix.SIGXFSZ)
+	defer signal.Reset(unix.SIGXFSZ)
+	var was unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 4 << 10, Max: was.Max}); err != nil {
+		t.Fatal(err)
+	}
+	var out, errOut bytes.Buffer
+	code := cmd.Execute(t.Context(), config(), []string{"init", "later"}, &out, &errOut)
+	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir("later")
+	if code != 2 || out.Len() > 0 || len(left) > 0 || err != nil {
+		t.Errorf("code %d, %q, %q, left %v, %v", code, out.String(), errOut.String(), left, err)
 	}
 }
 

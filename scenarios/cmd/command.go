@@ -16,9 +16,13 @@ import (
 func Execute(ctx context.Context, c Config, args []string, out, errOut io.Writer) int {
 	root := rootCommand(c)
 	root.SetArgs(args)
-	root.SetOut(out)
+	printed := cli.Kept(out)
+	root.SetOut(printed.Writer)
 	root.SetErr(errOut)
 	err := root.ExecuteContext(ctx)
+	if err == nil && ctx.Err() == nil {
+		err = printed.Err()
+	}
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintln(errOut, "vppdrill: interrupted")
 		return cli.ExitInterrupted

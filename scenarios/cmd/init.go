@@ -35,6 +35,9 @@ own, and a test with a fault.`,
 			dir := "."
 			if len(args) > 0 {
 				dir = args[0]
+				if ext := filepath.Ext(dir); ext == ".yaml" || ext == ".yml" {
+					return cli.BadInput(fmt.Errorf("init: %s: wants a folder, in which it writes scenario.yaml: vppdrill init %s", dir, quote(strings.TrimSuffix(dir, ext))))
+				}
 			}
 			schema := string(scenarios.Schema(lawsOf(c)...))
 			if goSuite {
@@ -99,14 +102,22 @@ func writeStart(cmd *cobra.Command, dir string, files []startFile, next string) 
 			return cli.BadInput(err)
 		}
 	}
+	var wrote []string
 	for _, f := range files {
 		name := filepath.Join(dir, f.name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		err := os.MkdirAll(filepath.Dir(name), 0o755)
+		if err == nil {
+			wrote = append(wrote, name)
+			err = os.WriteFile(name, []byte(f.text), 0o644)
+		}
+		if err != nil { // a full disk, say: half of the files are nothing to start from
+			for _, name := range wrote {
+				_ = os.Remove(name) // it was not there before
+			}
 			return cli.BadInput(err)
 		}
-		if err := os.WriteFile(name, []byte(f.text), 0o644); err != nil {
-			return cli.BadInput(err)
-		}
+	}
+	for _, name := range wrote {
 		fmt.Fprintln(cmd.OutOrStdout(), "wrote "+name)
 	}
 	fmt.Fprintln(cmd.OutOrStdout(), "next: "+next)
