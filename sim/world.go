@@ -51,7 +51,7 @@ type World struct {
 
 	agentConfig agent.Config
 	// shared is what all agents want and know alike of each node.
-	shared      *agent.Shared
+	shared      *agent.Fleet
 	callTimeout time.Duration
 	// play interprets the timeline.
 	play *timeline.Player
@@ -156,7 +156,7 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 		return nil, fmt.Errorf("faults.asItWas: nobody has planted %s", s.Faults.AsItWas)
 	}
 	w := &World{
-		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, shared: agent.NewShared(), tenants: map[netip.Addr]tenant{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
+		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, shared: agent.NewFleet(), tenants: map[netip.Addr]tenant{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
 		plant: o.Plant, witness: o.Witness, systems: o.Systems,
 	}
 	w.account(o)

@@ -5,20 +5,20 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
-// Shared is what the agents of one process keep once, for all of them: what they want and know of a node is nearly the
+// Fleet is what the agents of one process keep once, for all of them: what they want and know of a node is nearly the
 // same on each of its peers. It is not safe for concurrent use.
-type Shared struct {
+type Fleet struct {
 	objects *vppwire.ObjectSet
 	known   *nodeid.Known
 }
 
-// NewShared returns one that keeps nothing yet.
-func NewShared() *Shared {
-	return &Shared{objects: vppwire.NewObjectSet(), known: nodeid.NewKnown()}
+// NewFleet returns one that keeps nothing yet.
+func NewFleet() *Fleet {
+	return &Fleet{objects: vppwire.NewObjectSet(), known: nodeid.NewKnown()}
 }
 
 // Share has an agent that has not been stepped yet keep such things together with others.
-func (a *Agent) Share(s *Shared) {
+func (a *Agent) Share(s *Fleet) {
 	a.wire.Share(s.objects)
 	a.ids.Share(s.known)
 }
