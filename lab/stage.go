@@ -64,7 +64,7 @@ func (st stage) Lacks() []timeline.Need {
 	if st.dhcp == nil {
 		list = append(list, timeline.DHCPServer)
 	}
-	if _, wired := st.fabric.(Wired); !wired {
+	if _, wired := st.fabric.(Wired); !wired || st.o.TimeScale != 1 { // VPP's neighbors age by the clock on the wall
 		list = append(list, timeline.Strangers)
 	}
 	if st.desk == nil { // the agents ask nobody what befalls their operations

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -113,7 +114,11 @@ func capture(ctx context.Context, h lab.StateDir, node lab.NodeFolder, pod *lab.
 		space, device := wire()
 		return probe.CaptureTunnel(ctx, space, device, t, comment, sides, out, count, nil)
 	}
-	return probe.CaptureVPP(ctx, conn.CLI, iface, comment, node.Dir, sides, out, count, nil)
+	pid, err := vppproc.PID(node.VPPDir())
+	if err != nil {
+		return 0, err
+	}
+	return probe.CaptureVPP(ctx, conn.CLI, iface, comment, fmt.Sprintf("/proc/%d/root", pid), filepath.Base(node.Dir), sides, out, count, nil)
 }
 
 // behind is where everything shows that passes an interface. What VPP sends bypasses the captures on its own end of a

@@ -70,14 +70,17 @@ func (b Backend) Import(ctx context.Context, name string, c *image.Contents, vpp
 	if err != nil {
 		return Image{}, err
 	}
-	program, err := image.Digest(c.Files[Program])
-	if err != nil {
-		return Image{}, err
+	changes := []string{"ENTRYPOINT " + string(entry), "ENV VPPDRILL_VPP=" + strconv.Quote(vppAt),
+		`ENV PATH="/usr/sbin:/usr/bin:/sbin:/bin"`, "LABEL " + labelPacked + "=" + strconv.Quote(vppAt)}
+	if program := c.Files[Program]; program != "" {
+		digest, err := image.Digest(program)
+		if err != nil {
+			return Image{}, err
+		}
+		changes = append(changes, "LABEL "+image.LabelProgram+"="+digest)
 	}
 	r, err := e.ImageImport(ctx, client.ImageImportSource{Source: read, SourceName: "-"}, "", client.ImageImportOptions{
-		Message: "VPP of a machine, packed by vppdrill", Changes: []string{"ENTRYPOINT " + string(entry), "ENV VPPDRILL_VPP=" + strconv.Quote(vppAt),
-			`ENV PATH="/usr/sbin:/usr/bin:/sbin:/bin"`, "LABEL " + labelPacked + "=" + strconv.Quote(vppAt),
-			"LABEL " + image.LabelProgram + "=" + program}})
+		Message: "VPP of a machine, packed by vppdrill", Changes: changes})
 	_ = read.CloseWithError(errors.New("the engine reads no more"))
 	if err != nil {
 		return Image{}, fmt.Errorf("import image: %w", err)

@@ -100,7 +100,7 @@ var needs = [...]string{
 	SeenRefusals:      "why a pod waits is not seen here",
 	NodeFinalizers:    "nothing here keeps a deleted Node object behind a finalizer",
 	NodeObjects:       "no machine here goes on without its Node object",
-	Strangers:         "nobody who is no node can be on the wire between the nodes",
+	Strangers:         "nobody who is no node can be on the wire between the nodes, or VPP's minutes are not the scenario's",
 	NodeNames:         "no machine here comes back under another name",
 	AgentAndVPP:       "it is about VPP or our agent, and --cni runs neither",
 	PluginPrograms:    "only --cni runs CNI plugins of its own, with their state on a disk",

@@ -104,16 +104,16 @@ func newCapture(out io.Writer, link, comment string) (*pcapgo.NgWriter, error) {
 type CLI func(ctx context.Context, command string) (string, error)
 
 // CaptureVPP writes what passes an interface inside VPP, one that Linux does not see, as pcapng: VPP collects at most
-// count packets until ctx ends, then they are written. dir is a folder that VPP may write to, sides are some of rx, tx and
-// drop.
-func CaptureVPP(ctx context.Context, cli CLI, iface, comment, dir string, sides []string, out io.Writer, count int, ready func()) (int, error) {
+// count packets until ctx ends, then they are written. root is the root folder of VPP's process, which may be a
+// container's; name tells its file from those of other captures; sides are some of rx, tx and drop.
+func CaptureVPP(ctx context.Context, cli CLI, iface, comment, root, name string, sides []string, out io.Writer, count int, ready func()) (int, error) {
 	if count <= 0 {
 		count = 100_000
 	}
 	// VPP writes below /tmp and takes no folder (25.10, src/vnet/interface_cli.c), so the name says whose it is.
-	name := fmt.Sprintf("vppdrill-%d-%s.pcap", os.Getpid(), filepath.Base(dir))
-	file := filepath.Join("/tmp", name)    // whatever TMPDIR says: it is VPP that writes
-	defer func() { _ = os.Remove(file) }() // it may never have been made
+	name = fmt.Sprintf("vppdrill-%d-%s.pcap", os.Getpid(), name)
+	file := filepath.Join(root, "tmp", name) // whatever TMPDIR says: it is VPP that writes
+	defer func() { _ = os.Remove(file) }()   // it may never have been made
 	command := fmt.Sprintf("pcap trace %s max %d intfc %s file %s", strings.Join(sides, " "), count, iface, name)
 	if text, err := cli(ctx, command); err != nil {
 		return 0, fmt.Errorf("capture on %s: %w", iface, err)
