@@ -20,7 +20,7 @@ func (p *blocks) Admit(b *AddressBlock, stay iter.Seq[*AddressBlock], recorded n
 		}
 	}
 	router, ok := p.cfg.System.(Router)
-	if !ok {
+	if !ok || b.Gateway.IsValid() && !b.Prefix.Contains(b.Gateway) { // a gateway outside takes none of its addresses
 		return nil
 	}
 	addrs := p.fill(b, stay)

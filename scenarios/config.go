@@ -165,7 +165,7 @@ func (c DatastoreIPAM) ForPods() []netip.Prefix {
 type CiliumPool struct {
 	Name        string         `yaml:"name" required:"true" pattern:"word" doc:"Its name, which pods ask for."`
 	IPv4        []netip.Prefix `yaml:"ipv4" doc:"Its ranges, inside podSubnetCIDR and apart from all others."`
-	MaskSize    int            `yaml:"maskSizeIPv4" min:"0" max:"32" doc:"Prefix length of the blocks that nodes get of it; podSubnetOneNodePrefixLen when absent."`
+	MaskSize    int            `yaml:"maskSizeIPv4" min:"0" max:"32" doc:"Prefix length of the blocks that nodes get of it, 32 for single addresses; podSubnetOneNodePrefixLen when absent."`
 	PreAllocate int            `yaml:"preAllocate" min:"0" max:"4096" doc:"How many unused addresses of it a node has at least; without any it has none before a pod asks."`
 }
 

@@ -51,6 +51,9 @@ func (ciliumRules) Check(s *Scenario, p contiv.Plan) *InputError {
 		}
 		return s.checkEC2(c, p, "config.ipam.cilium.prefixDelegation", c.Cilium.PrefixDelegation)
 	}
+	if c.Cilium.Mode == MultiPool && p.PodSubnet.Addr().Is4() {
+		return nil // blocks without room for a gateway have one outside
+	}
 	return s.checkBlockBits("config.ipam.podSubnetOneNodePrefixLen", p)
 }
 

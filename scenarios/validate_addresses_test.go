@@ -76,7 +76,7 @@ func TestActionAddresses(t *testing.T) {
 	}
 }
 
-// Goal: a pool of single addresses is refused with the reason, at its mask.
+// Goal: a pool of single addresses is taken, as Cilium does, and one of IPv4 alone.
 func TestSingleAddressPool(t *testing.T) {
 	_, err := scenarios.Parse("x.yaml", []byte(`name: x
 config:
@@ -85,7 +85,7 @@ config:
     ranges: [10.1.0.0/20]
     cilium: {pools: [{name: tight, ipv4: [10.1.64.0/27], maskSizeIPv4: 32}]}
 `))
-	if err == nil || !strings.HasPrefix(err.Error(), "x.yaml:6:") || !strings.Contains(err.Error(), "maskSizeIPv4: /32 is longer than /28: each block here has a gateway") {
+	if err != nil {
 		t.Error(err)
 	}
 }

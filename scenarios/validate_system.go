@@ -184,13 +184,6 @@ func (s *Scenario) checkPools(c IPAM, pods netip.Prefix, bits int) *InputError {
 			return s.wrongAt(path+".name", "%s is a pool already", p.Name)
 		case len(p.IPv4) == 0:
 			return s.wrongAt(path, "has no range: give it ipv4")
-		case length > blockBitsMax:
-			at := path + ".maskSizeIPv4"
-			if p.MaskSize == 0 {
-				at = path
-			}
-			return s.wrongAt(at, "/%d is longer than /%d: each block here has a gateway and a NAT loopback of its own in VPP, beside its first and "+
-				"its last address, so a pool of single addresses, which Cilium's own datapath takes since 1.17, has none for a pod", length, blockBitsMax)
 		}
 		names = append(names, p.Name)
 		for k, r := range p.IPv4 {

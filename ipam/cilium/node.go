@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
 // NodeConfig sets a Node up.
@@ -24,6 +25,10 @@ type NodeConfig struct {
 	Avoid func(block netip.Prefix) []netip.Addr
 	// FirstRouter gives the router the first address of a block that is not kept, instead of any.
 	FirstRouter bool
+	// Outside is the gateway of pods in blocks of fewer than 16 addresses, which then have neither a router nor kept
+	// addresses, as a pool of /32 needs it (Cilium's multi-pool takes one since 1.17). Invalid: such blocks are as others,
+	// refused where they have no room for a router and a pod.
+	Outside netip.Addr
 	// PoolOf names the pool of a block, for a node with several: Want.Pool asks for one of them. nil: all are of
 	// DefaultPool.
 	PoolOf func(block netip.Prefix) string
@@ -52,7 +57,7 @@ func NewNode(c NodeConfig) (*Node, error) {
 	if c.Expiration < 0 {
 		return nil, fmt.Errorf("node: expiration %s is negative", c.Expiration)
 	}
-	s := system{pick: c.Pick, hold: c.Keep, avoid: c.Avoid, routerLabel: pickRouter}
+	s := system{pick: c.Pick, hold: c.Keep, avoid: c.Avoid, outside: space.NormalAddr(c.Outside), routerLabel: pickRouter}
 	if c.FirstRouter {
 		s.routerLabel = ""
 	}

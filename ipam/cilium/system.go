@@ -25,6 +25,8 @@ type system struct {
 	hold func(block netip.Prefix) []netip.Addr
 	// avoid are not given out, and restored all the same; nil for none.
 	avoid func(block netip.Prefix) []netip.Addr
+	// outside is the gateway of blocks without room for one, invalid where such are refused.
+	outside netip.Addr
 	// routerLabel is the decision where a router's search starts, "" for the first address.
 	routerLabel string
 }
@@ -35,8 +37,20 @@ var (
 	_ ipam.System = poolSystem{}
 )
 
-// Gateway implements ipam.System: Router picks it.
+// routerHostBits is how many host bits a block has that has a router of its own beside pods; in a shorter one first, last,
+// router's and kept address leave few or none.
+const routerHostBits = 4
+
+// bare reports whether a block has neither a router nor kept addresses.
+func (s system) bare(prefix netip.Prefix) bool {
+	return s.outside.IsValid() && s.outside.Is4() == prefix.Addr().Is4() && space.HostBits(prefix) < routerHostBits
+}
+
+// Gateway implements ipam.System: Router picks it, or it is outside.
 func (s system) Gateway(prefix netip.Prefix) (netip.Addr, error) {
+	if s.bare(prefix) {
+		return s.outside, nil
+	}
 	if _, size := usable(prefix, RangeOptions{}); size < 2 {
 		return netip.Addr{}, errors.New("no room for a router and a pod")
 	}
@@ -45,12 +59,12 @@ func (s system) Gateway(prefix netip.Prefix) (netip.Addr, error) {
 
 // Own implements ipam.System.
 func (s system) Own(b *ipam.AddressBlock) (kept, edges []netip.Addr) {
-	if s.hold != nil {
+	if s.hold != nil && !s.bare(b.Prefix) {
 		for _, a := range s.hold(b.Prefix) {
 			kept = append(kept, space.NormalAddr(a))
 		}
 	}
-	if b.Gateway.IsValid() {
+	if b.Prefix.Contains(b.Gateway) {
 		kept = append(kept, b.Gateway)
 	}
 	if skip, _ := usable(b.Prefix, RangeOptions{}); skip > 0 {
@@ -68,7 +82,7 @@ func (s system) Fill(b *ipam.AddressBlock) ipam.Addresses {
 			a.kept++
 		}
 	}
-	if s.avoid != nil {
+	if s.avoid != nil && !s.bare(b.Prefix) {
 		for _, addr := range s.avoid(b.Prefix) {
 			if _, inside := a.offset(addr); inside && !slices.Contains(kept, addr) && !slices.Contains(a.avoided, addr) {
 				a.avoided = append(a.avoided, addr)

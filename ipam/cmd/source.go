@@ -16,7 +16,8 @@ import (
 )
 
 // wiredKept is what the wiring of this project keeps of each block beside its first and last address: a gateway, which
-// Cilium calls the router, and a NAT loopback. Of a delegated prefix it keeps none, because its gateway is outside.
+// Cilium calls the router, and a NAT loopback. Of a delegated prefix, and of a CIDR of fewer than 16 addresses, it keeps none, because its gateway is
+// outside.
 const wiredKept = 2
 
 // source is the configuration as package plan takes it.
@@ -181,7 +182,7 @@ func (s stage) cilium() (plan.Source, error) {
 	out := plan.Cilium{Multi: own.Mode != scenarios.ClusterPool, Kept: own.KeptPerCIDR, Namespace: own.NamespacePool, Fabric: f}
 	switch {
 	case s.wired && out.Multi:
-		out.Kept = wiredKept
+		out.Kept, out.Outside = wiredKept, true
 	case s.wired:
 		out.Kept = wiredKept - 1 // the router's is counted by itself
 	}

@@ -21,6 +21,8 @@ type Cilium struct {
 	// addresses that the wiring needs. In mode cluster-pool the router has one more; in mode multi-pool it is counted here
 	// if it has one.
 	Kept int
+	// Outside: pods in CIDRs of fewer than 16 addresses have a gateway outside of them, and such CIDRs keep nothing.
+	Outside bool
 	// Namespace is the pool of pods that name none; the default pool when empty.
 	Namespace string
 	// Keys are the default pool's names in the configuration where they are not upstream's.
@@ -195,10 +197,11 @@ func (s Cilium) shared(d *Draft, c Cluster, p CiliumPool, h half, main bool) {
 		pods = min(c.PodsPerNode, ciliumNumberMax)
 	}
 	// The operator counts kept addresses as good for pods, so a node asks for them too; more CIDRs keep more.
-	operators := h.each + uint64(max(s.Kept, 0))
+	kept := s.kept(h.one())
+	operators := h.each + kept
 	cidrs, needed := uint64(0), uint64(0)
 	for {
-		needed = uint64(cilium.NeededIPCeil(int(pods+cidrs*uint64(max(s.Kept, 0))), p.PreAllocate))
+		needed = uint64(cilium.NeededIPCeil(int(pods+cidrs*kept), p.PreAllocate))
 		if n := (needed + operators - 1) / operators; n > cidrs {
 			cidrs = n
 			continue
@@ -224,6 +227,14 @@ func (s Cilium) shared(d *Draft, c Cluster, p CiliumPool, h half, main bool) {
 // ciliumNumberMax bounds the pods of a request, which is an int32 in the resource.
 const ciliumNumberMax = 1 << 30
 
+// kept is how many addresses of a node's CIDR are kept in mode multi-pool.
+func (s Cilium) kept(one netip.Prefix) uint64 {
+	if s.Outside && one.Addr().Is4() && space.HostBits(one) < 4 {
+		return 0
+	}
+	return uint64(max(s.Kept, 0))
+}
+
 // reserved is how many addresses of a CIDR no pod gets.
 func (s Cilium) reserved(one netip.Prefix) uint64 { return less(cilium.RangeSize(one), s.fit(one)) }
 
@@ -234,7 +245,7 @@ func (s Cilium) fit(one netip.Prefix) uint64 {
 		n -= 2
 	}
 	if s.Multi {
-		return less(n, uint64(max(s.Kept, 0)))
+		return less(n, s.kept(one))
 	}
 	return less(n, uint64(max(s.Kept, 0))+1)
 }

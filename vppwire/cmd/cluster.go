@@ -65,7 +65,7 @@ func (f *clusterFlags) allocator(reuseDelay time.Duration) (ipam.NodeAllocator, 
 	case ipamCalico:
 		return calico.NewNode(), nil
 	case ipamMultiPool:
-		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Keep: agent.KeptForNAT})
+		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Keep: agent.KeptForNAT, Outside: ipamd.Gateway})
 	}
 	return nodeipam.NewNode(nodeipam.NodeConfig{ReuseDelay: reuseDelay, External: f.ipam == ipamExternal})
 }

@@ -99,7 +99,7 @@ func (s *poolSystem) observe(old, now cluster.Object) {
 }
 
 func (s *poolSystem) Allocator(node string) (ipam.NodeAllocator, error) {
-	c := cilium.NodeConfig{Pick: picker{&s.env}, FirstRouter: true, Keep: agent.KeptForNAT}
+	c := cilium.NodeConfig{Pick: picker{&s.env}, FirstRouter: true, Keep: agent.KeptForNAT, Outside: gateway}
 	several := len(s.env.Plan.Cilium.Pools) > 0
 	if several {
 		c.PoolOf = s.poolOf
