@@ -28,7 +28,7 @@ func exportCommand(c Config) *cobra.Command {
 		Use:   "export FILE --node NODE -o TRACE",
 		Short: "Write what a node's VPP was asked as VPP's own API trace",
 		Long: `Run a scenario or a capsule in the simulator and write what one node's VPP was asked, from its start to an instant, as a file that a
-real VPP 25.10 replays: vppctl api trace replay TRACE. VPP prints it as JSON, too: vppctl api trace dump-file-json TRACE.
+real VPP 25.10 replays: vppctl api trace replay TRACE. VPP prints it, too: vppctl api trace dump-file TRACE.
 
 A bare VPP then has the same interfaces by index, addresses, tables, routes, neighbors, tunnels, bridge domains, ACLs and NAT.
 What another machine does not have is replaced: NICs, taps and AF_PACKET interfaces by loopbacks with their MACs, from loop16383
