@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -134,8 +135,18 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, unix.ENOSPC }
 
+// onFullDisk is the name by which the test's program is vppdrill in a process whose files take 4 KiB at most, as TestMain knows.
+const onFullDisk = "vppdrill-on-a-full-disk"
+
+func fillDisk() {
+	signal.Ignore(unix.SIGXFSZ)
+	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 4 << 10, Max: 4 << 10}); err != nil {
+		panic(err)
+	}
+}
+
 // Goal: what could not be written is said, and nothing half is left. Method: commands that print, with an output that takes nothing; a folder
-// to start from on a disk that is full behind its first file, which is a limit of this process.
+// to start from on a disk that is full behind its first file, which is a limit of the process.
 func TestFullDisk(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("calm.yaml", []byte("name: calm\ntopology: {nodes: 2, podsPerNode: 1}\n"), 0o644); err != nil {
@@ -147,20 +158,18 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("%s: code %d, %q", line, code, errOut.String())
 		}
 	}
-	signal.Ignore(unix.SIGXFSZ)
-	defer signal.Reset(unix.SIGXFSZ)
-	var was unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &was); err != nil {
+	self, err := os.Executable()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 4 << 10, Max: was.Max}); err != nil {
+	if err := os.Symlink(self, onFullDisk); err != nil {
 		t.Fatal(err)
 	}
+	c := exec.Command("./"+onFullDisk, "init", "later")
 	var out, errOut bytes.Buffer
-	code := cmd.Execute(t.Context(), config(), []string{"init", "later"}, &out, &errOut)
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &was); err != nil {
-		t.Fatal(err)
-	}
+	c.Stdout, c.Stderr = &out, &errOut
+	_ = c.Run() // its exit code is looked at
+	code := c.ProcessState.ExitCode()
 	left, err := os.ReadDir("later")
 	if code != 2 || out.Len() > 0 || len(left) > 0 || err != nil {
 		t.Errorf("code %d, %q, %q, left %v, %v", code, out.String(), errOut.String(), left, err)

@@ -22,7 +22,10 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write the goldens in the scripts instead of comparing with them")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"vppdrill": func() { os.Exit(run()) }})
+	testscript.Main(m, map[string]func(){
+		"vppdrill": func() { os.Exit(run()) },
+		onFullDisk: func() { fillDisk(); os.Exit(run()) },
+	})
 }
 
 // TestScripts goal: what a person types gives the words, files and exit codes that README.md promises. Method: one
