@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"net"
 	"net/netip"
 	"time"
 
@@ -24,9 +23,6 @@ type usurped struct {
 	own   netip.Addr
 	asked []netip.Addr
 }
-
-// strangerMAC is whose the frames are. No link has it, so that what is sent there gets nowhere.
-var strangerMAC = net.HardwareAddr{0x02, 0x5e, 0, 0, 0, 1}
 
 // probeSlack is how late VPP may probe neighbors whose time is over, and how long answers take.
 const probeSlack = 15 * time.Second
@@ -57,7 +53,7 @@ func (st stage) Claim(node string) error {
 		return nil
 	}
 	netns, link := st.fabric.(Wired).OnWire()
-	return probe.Claim(netns, link, strangerMAC, c.own, c.asked)
+	return probe.Claim(netns, link, timeline.StrangerMAC[:], c.own, c.asked)
 }
 
 // EndClaim implements timeline.Claimants.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
-	"golang.org/x/sys/unix"
 
 	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/internal/probe"
 	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
@@ -49,23 +49,7 @@ func frame(t *testing.T, from, gateway vppwire.MAC, src, dst netip.Addr, text st
 // sendRaw sends frames as they are from a link in a namespace.
 func sendRaw(t *testing.T, netns, link string, frames ...[]byte) {
 	t.Helper()
-	if err := spawn.Inside(netns, func() error {
-		l, err := net.InterfaceByName(link)
-		if err != nil {
-			return err
-		}
-		fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = unix.Close(fd) }()
-		for _, f := range frames {
-			if err := unix.Sendto(fd, f, 0, &unix.SockaddrLinklayer{Ifindex: l.Index}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}); err != nil {
+	if err := probe.SendFrames(netns, link, frames...); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -15,15 +15,14 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// standing builds a lab and waits until it is at rest.
-func standing(t *testing.T, text string) (*lab.World, context.Context) {
+// raised builds a lab, which goes with its test and has that long.
+func raised(t *testing.T, o lab.Options, text string, limit time.Duration) (*lab.World, context.Context) {
 	t.Helper()
-	o := options(t)
-	s, err := scenarios.Parse("planted.yaml", []byte(text))
+	s, err := scenarios.Parse("lab.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	t.Cleanup(cancel)
 	w, err := lab.New(ctx, s, o)
 	if err != nil {
@@ -34,6 +33,13 @@ func standing(t *testing.T, text string) (*lab.World, context.Context) {
 			t.Error(err)
 		}
 	})
+	return w, ctx
+}
+
+// standing builds a lab and waits until it is at rest.
+func standing(t *testing.T, text string) (*lab.World, context.Context) {
+	t.Helper()
+	w, ctx := raised(t, options(t), text, 3*time.Minute)
 	if err := w.Settle(ctx, time.Hour); err != nil {
 		t.Fatal(err)
 	}

@@ -46,21 +46,7 @@ func newFigured(t *testing.T, system string, pods int, scale float64) *figured {
 	t.Helper()
 	o := options(t)
 	o.TimeScale = scale
-	s, err := scenarios.Parse("figures.yaml", fmt.Appendf(nil, "name: figures\ntopology: {nodes: 3, podsPerNode: %d}\nconfig:\n  ipam: %s\n", pods, system))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	t.Cleanup(cancel)
-	w, err := lab.New(ctx, s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	w, ctx := raised(t, o, fmt.Sprintf("name: figures\ntopology: {nodes: 3, podsPerNode: %d}\nconfig:\n  ipam: %s\n", pods, system), 10*time.Minute)
 	f := &figured{World: w, t: t, ctx: ctx, begun: map[ipam.Owner]time.Duration{}}
 	w.Watch(func(x fact.Fact) error {
 		switch what := x.What.(type) {

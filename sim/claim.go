@@ -24,9 +24,6 @@ type claim struct {
 
 var _ timeline.Claimants = stage{}
 
-// strangerMAC is whose the frames are.
-var strangerMAC = [6]byte{0x02, 0x5e, 0, 0, 0, 1}
-
 // Claim implements timeline.Claimants.
 func (st stage) Claim(node string) error {
 	c := st.claims.of[node]
@@ -48,14 +45,14 @@ func (st stage) Claim(node string) error {
 			}
 		}
 	}
-	st.hear(node, func(*machine) bool { return true }, func([6]byte, bool) ([6]byte, bool) { return strangerMAC, true })
+	st.hear(node, st.order, timeline.StrangerMAC)
 	return nil
 }
 
-// hear has the VPPs of some other machines hear a node's addresses, as the entry that they have of it says.
-func (w *World) hear(node string, who func(*machine) bool, what func(have [6]byte, known bool) ([6]byte, bool)) {
-	for _, m := range w.order {
-		if m.name == node || m.vpp == nil || m.vppPaused || !who(m) {
+// hear has the VPPs of machines hear that another node's addresses have a MAC: the stranger's, or what corrects that.
+func (w *World) hear(node string, who []*machine, mac [6]byte) {
+	for _, m := range who {
+		if m.name == node || m.vpp == nil || m.vppPaused {
 			continue
 		}
 		for i := range m.vpp.Interfaces() {
@@ -63,7 +60,7 @@ func (w *World) hear(node string, who func(*machine) bool, what func(have [6]byt
 				continue
 			}
 			for _, a := range w.claims.of[node].addrs {
-				if mac, say := what(m.vpp.Neighbor(i.Index, a)); say {
+				if have, known := m.vpp.Neighbor(i.Index, a); mac == timeline.StrangerMAC || known && have == timeline.StrangerMAC {
 					m.vpp.Hear(i.Index, a, mac)
 				}
 			}
@@ -87,21 +84,21 @@ func (st stage) EndClaim(node string) error {
 		st.claims.probing++
 		st.After(time.Duration(age)*time.Second, fmt.Sprintf("%s's VPP probes who has %s's address", m.name, node), func() {
 			st.claims.probing--
-			st.answerFor(node, func(x *machine) bool { return x == m })
+			st.answerFor(node, []*machine{m})
 		})
 	}
 	return nil
 }
 
-// answerFor has a node answer for its addresses where a stranger's MAC is known for them.
-func (w *World) answerFor(node string, who func(*machine) bool) {
+// answerFor has a node answer machines for its addresses where they have a stranger's MAC for them.
+func (w *World) answerFor(node string, who []*machine) {
 	c, m := w.claims.of[node], w.machines[node]
 	if c == nil || !c.over || m == nil || m.vpp == nil {
 		return
 	}
 	for i := range m.vpp.Interfaces() {
 		if i.Kind == vppmodel.KindNIC {
-			w.hear(node, who, func(have [6]byte, known bool) ([6]byte, bool) { return i.MAC, known && have == strangerMAC })
+			w.hear(node, who, i.MAC)
 			return
 		}
 	}

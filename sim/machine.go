@@ -163,7 +163,7 @@ func (m *machine) startVPP() {
 				MAC: [6]byte{0x02, 0x0a + byte(i), byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}})
 		}
 		m.vpp, m.ableAt = m.w.traced(m, cfg), m.w.eng.Now()
-		m.w.answerFor(m.name, func(*machine) bool { return true }) // it asks everybody anew, and they learn who asks
+		m.w.answerFor(m.name, m.w.order) // it asks everybody anew, and they learn who asks
 		m.tellVPP()
 	}})
 }

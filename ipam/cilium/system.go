@@ -37,13 +37,13 @@ var (
 	_ ipam.System = poolSystem{}
 )
 
-// routerHostBits is how many host bits a block has that has a router of its own beside pods; in a shorter one first, last,
-// router's and kept address leave few or none.
-const routerHostBits = 4
+// Small reports whether a block has so few addresses, fewer than 16, that first, last, router's and kept one leave few or
+// none for pods: see NodeConfig.Outside.
+func Small(block netip.Prefix) bool { return space.HostBits(block) < 4 }
 
 // bare reports whether a block has neither a router nor kept addresses.
 func (s system) bare(prefix netip.Prefix) bool {
-	return s.outside.IsValid() && s.outside.Is4() == prefix.Addr().Is4() && space.HostBits(prefix) < routerHostBits
+	return s.outside.IsValid() && s.outside.Is4() == prefix.Addr().Is4() && Small(prefix)
 }
 
 // Gateway implements ipam.System: Router picks it, or it is outside.

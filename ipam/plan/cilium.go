@@ -229,7 +229,7 @@ const ciliumNumberMax = 1 << 30
 
 // kept is how many addresses of a node's CIDR are kept in mode multi-pool.
 func (s Cilium) kept(one netip.Prefix) uint64 {
-	if s.Outside && one.Addr().Is4() && space.HostBits(one) < 4 {
+	if s.Outside && one.Addr().Is4() && cilium.Small(one) {
 		return 0
 	}
 	return uint64(max(s.Kept, 0))

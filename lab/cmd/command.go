@@ -3,9 +3,6 @@
 package cmd
 
 import (
-	"fmt"
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/lab"
@@ -28,9 +25,9 @@ func coded(err error) error {
 
 // AgentCommand is the command line by which labs start their agents: this program again.
 func AgentCommand() ([]string, error) {
-	self, err := os.Executable()
+	self, err := ownProgram()
 	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
+		return nil, err
 	}
 	return []string{self, "lab", agentWord}, nil
 }

@@ -94,15 +94,24 @@ func collect(ctx context.Context, explicit string) (*image.Contents, string, err
 	if vpp, err = filepath.Abs(vpp); err != nil {
 		return nil, "", err
 	}
-	self, err := os.Executable()
+	self, err := ownProgram()
 	if err != nil {
-		return nil, "", fmt.Errorf("find this program: %w", err)
+		return nil, "", err
 	}
 	contents, err := image.Collect(ctx, image.Source{VPP: vpp, Program: self, ProgramPath: container.Program})
 	if err != nil {
 		return nil, "", cli.CannotRun(err)
 	}
 	return contents, vpp, nil
+}
+
+// ownProgram is the file of this program.
+func ownProgram() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	return self, nil
 }
 
 // sweepStrays removes containers whose makers were killed.

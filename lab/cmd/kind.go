@@ -59,7 +59,7 @@ func kindUp(cmd *cobra.Command, c *common, f upFlags, args []string) error {
 	if o.VPPImage == "" {
 		o.VPPImage = container.DefaultImage
 		var err error
-		if o.Program, err = ownDigest(); err != nil {
+		if o.Program, err = ownProgram(); err != nil {
 			return err
 		}
 	}

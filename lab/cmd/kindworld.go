@@ -5,14 +5,12 @@ package cmd
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/container"
-	"github.com/vppdrill/vppdrill/lab/internal/image"
 	"github.com/vppdrill/vppdrill/lab/internal/kindcluster"
 	"github.com/vppdrill/vppdrill/lab/kindworld"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -31,17 +29,8 @@ func runCluster() (kindcluster.Options, error) {
 		return o, nil
 	}
 	var err error
-	o.Program, err = ownDigest()
+	o.Program, err = ownProgram()
 	return o, err
-}
-
-// ownDigest is that of this program.
-func ownDigest() (string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find this program: %w", err)
-	}
-	return image.Digest(self)
 }
 
 // inCluster runs one scenario in a kind cluster of its own. VPPDRILL_KEEP=1 leaves the cluster of a failed run up.

@@ -322,7 +322,7 @@ func (c *common) begin(ctx context.Context, s *scenarios.Scenario, f upFlags) (l
 	if err := file.Close(); err != nil {
 		return lab.StateDir{}, err
 	}
-	self, err := os.Executable()
+	self, err := ownProgram()
 	if err != nil {
 		return lab.StateDir{}, err
 	}

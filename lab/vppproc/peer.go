@@ -1,11 +1,10 @@
 package vppproc
 
 import (
-	"errors"
 	"fmt"
 	"net"
 
-	"golang.org/x/sys/unix"
+	"github.com/vppdrill/vppdrill/vppwire/peercred"
 )
 
 // PID is the process of the VPP that listens in dir, as this program's PID namespace counts it: a VPP in a container has
@@ -16,14 +15,8 @@ func PID(dir string) (int, error) {
 		return 0, fmt.Errorf("find VPP's process: %w", err)
 	}
 	defer func() { _ = c.Close() }() // nothing was said
-	raw, err := c.SyscallConn()
+	peer, err := peercred.Of(c)
 	if err != nil {
-		return 0, fmt.Errorf("find VPP's process: %w", err)
-	}
-	var peer *unix.Ucred
-	var failed error
-	err = raw.Control(func(fd uintptr) { peer, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
-	if err = errors.Join(err, failed); err != nil {
 		return 0, fmt.Errorf("find VPP's process: %w", err)
 	}
 	return int(peer.Pid), nil

@@ -139,7 +139,7 @@ func (w *walk) service(f *result.Failure) {
 	if m == nil {
 		return
 	}
-	any, port := int64(0), int64(0)
+	any, port, action := int64(0), int64(0), w.lastAction()
 	for seq := w.end; seq >= w.r.first; seq-- {
 		line := w.r.events[seq-w.r.first].line
 		node, call, ok := strings.Cut(line, " call ")
@@ -147,7 +147,7 @@ func (w *walk) service(f *result.Failure) {
 			continue
 		}
 		if mentions(line, m[1]+m[2]) {
-			if any = seq; node == f.Node && !w.sinceAction(seq) {
+			if any = seq; node == f.Node && seq <= action {
 				w.addOf(seq, w.at(seq), node, fmt.Sprintf("missing: %s: after this event %s's agent makes no call for %s until the law breaks, %s later",
 					w.told(&event{line: line}), node, m[1]+m[2], w.later(w.at(seq))), "missing", w.end, 76)
 			}
@@ -174,16 +174,19 @@ func (w *walk) pause(c *controller) {
 	last := c.steps[len(c.steps)-1]
 	e := &w.r.events[last-w.r.first]
 	kind := w.r.stepOf(e.line).text
+	if w.broken-e.at < pauseLeast {
+		return
+	}
 	from := time.Duration(-1)
-	times := 0
+	times, action := 0, w.lastAction()
 	for _, seq := range slices.Backward(c.steps) {
-		if x := &w.r.events[seq-w.r.first]; w.r.stepOf(x.line).text == kind && w.sinceAction(seq) {
+		if seq <= action {
+			break
+		}
+		if x := &w.r.events[seq-w.r.first]; w.r.stepOf(x.line).text == kind {
 			from = x.at
 			times++
 		}
-	}
-	if w.broken-e.at < pauseLeast {
-		return
 	}
 	text := fmt.Sprintf("%s: after this event %s takes no step until the law breaks, %s later", w.told(e), c.last, w.later(e.at))
 	if times > 1 {
@@ -193,9 +196,14 @@ func (w *walk) pause(c *controller) {
 	w.addOf(last, e.at, w.nodeNamed(c.last), text, "missing", w.end, 84)
 }
 
-// sinceAction reports whether the timeline does nothing between an event and the end.
-func (w *walk) sinceAction(seq int64) bool {
-	return !slices.ContainsFunc(w.r.events[seq-w.r.first:w.end-w.r.first+1], func(e event) bool { return strings.HasPrefix(e.line, "action ") })
+// lastAction is the last that the timeline does until the end, and 0 where it does nothing.
+func (w *walk) lastAction() int64 {
+	for i, e := range slices.Backward(w.r.events[:w.end-w.r.first+1]) {
+		if strings.HasPrefix(e.line, "action ") {
+			return w.r.first + int64(i)
+		}
+	}
+	return 0
 }
 
 // later is the time from then until the law breaks.

@@ -50,6 +50,9 @@ func (p *Player) ends(pair [2]scenarios.Endpoint, verb string) (out [2]scenarios
 	return out, nil
 }
 
+// StrangerMAC is that of whoever claims nodes' addresses. No link has it, so that what is sent there gets nowhere.
+var StrangerMAC = [6]byte{0x02, 0x5e, 0, 0, 0, 1}
+
 // claimEvery is how often a stranger says that it has a node's address.
 const claimEvery = time.Second
 

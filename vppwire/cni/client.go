@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
+	"github.com/vppdrill/vppdrill/vppwire/peercred"
 )
 
 // client asks the agent on one socket.
@@ -108,19 +109,9 @@ func trusted(conn net.Conn) error {
 	if !ok {
 		return fmt.Errorf("%T is no unix connection", conn)
 	}
-	raw, err := u.SyscallConn()
+	peer, err := peercred.Of(u)
 	if err != nil {
 		return err
-	}
-	var peer *unix.Ucred
-	var failed error
-	if err := raw.Control(func(fd uintptr) {
-		peer, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return err
-	}
-	if failed != nil {
-		return failed
 	}
 	if peer.Uid != 0 && int(peer.Uid) != os.Geteuid() {
 		return fmt.Errorf("user %d listens there, who is neither root nor this plugin's own", peer.Uid)

@@ -13,6 +13,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/internal/image"
 	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 )
 
@@ -47,10 +48,14 @@ func Check(ctx context.Context, o Options) error {
 		return err
 	case vpp.architecture != runtime.GOARCH:
 		return lab.Cannot("image %s is for %s, and this machine is %s; `vppdrill lab image --from-host` makes one", o.VPPImage, vpp.architecture, runtime.GOARCH)
-	case o.Program != "" && vpp.program != "" && vpp.program != o.Program:
+	case o.Program == "" || vpp.program == "":
+		return nil
+	}
+	own, err := image.Digest(o.Program)
+	if err == nil && own != vpp.program {
 		return lab.Cannot("image %s holds another build of vppdrill than this one; `vppdrill lab image --from-host` makes it anew", o.VPPImage)
 	}
-	return nil
+	return err
 }
 
 // stranger says of a cluster or network of this name, or of its cluster of another folder, that somebody else has made

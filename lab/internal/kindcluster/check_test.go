@@ -115,7 +115,7 @@ func TestUpDoesNotBegin(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			c.engine.serve(t)
-			_, err := Up(t.Context(), Options{ID: "x", Nodes: 2, NodeImage: node, VPPImage: vpp, Program: "this", Dir: dir})
+			_, err := Up(t.Context(), Options{ID: "x", Nodes: 2, NodeImage: node, VPPImage: vpp, Program: os.Args[0], Dir: dir})
 			if !lab.IsCannotRun(err) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || HalfMade(err) || errors.Is(err, ErrStands) {
 				t.Errorf("%v, want %q", err, c.want)
 			}

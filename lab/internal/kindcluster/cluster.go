@@ -35,7 +35,7 @@ type Options struct {
 	NodeImage string
 	// VPPImage holds VPP and this program: what lab image --from-host makes. It is here already.
 	VPPImage string
-	// Program is the SHA-256 of the program that an image packed on this machine has to hold; empty: any.
+	// Program is the file of the program that an image packed on this machine has to hold; empty: any.
 	Program string
 	// Dir is the folder of this machine's labs: the cluster's kubeconfig is in it.
 	Dir string

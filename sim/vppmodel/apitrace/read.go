@@ -4,12 +4,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"path"
 	"reflect"
 
 	"go.fd.io/govpp/api"
-	"go.fd.io/govpp/binapi/memclnt"
 	"go.fd.io/govpp/codec"
+
+	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 
 // ErrDamaged says that bytes are no trace of VPP's.
@@ -36,7 +36,7 @@ func Read(trace []byte) (all []api.Message, err error) {
 	if err != nil {
 		return nil, err
 	}
-	known := api.GetRegisteredMessages()[path.Dir(reflect.TypeFor[memclnt.ControlPing]().PkgPath())]
+	known := vppmodel.Bound()
 	rest = rest[size:]
 	for range count {
 		if len(rest) < 4 || uint64(binary.BigEndian.Uint32(rest)) > uint64(len(rest)-4) || binary.BigEndian.Uint32(rest) < 2 {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"path"
 	"reflect"
 	"slices"
 
@@ -88,7 +87,7 @@ func newTable() *table {
 // knows at once, and one that relies on numbers learns it by its reply.
 func (t *table) refuse(numbers map[string]uint16) {
 	registered := map[string]api.Message{}
-	for _, m := range api.GetRegisteredMessages()[path.Dir(reflect.TypeFor[memclnt.ControlPing]().PkgPath())] {
+	for _, m := range vppmodel.Bound() {
 		registered[m.GetMessageName()] = m
 	}
 	for name, m := range registered {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
+	"github.com/vppdrill/vppdrill/vppwire/peercred"
 )
 
 // Agent answers requests: a host.Driver.
@@ -184,21 +185,11 @@ func (s *Server) answer(ctx context.Context, c net.Conn, req wire.Request) (wire
 
 // allowed refuses everybody but root and the agent's own user, whatever the socket's mode lets through.
 func allowed(c *net.UnixConn) error {
-	raw, err := c.SyscallConn()
+	peer, err := peercred.Of(c)
 	if err != nil {
 		return err
 	}
-	var cred *unix.Ucred
-	var failed error
-	if err := raw.Control(func(fd uintptr) {
-		cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return err
-	}
-	if failed != nil {
-		return fmt.Errorf("who is asking: %w", failed)
-	}
-	return mayAsk(cred.Uid, uint32(os.Getuid()))
+	return mayAsk(peer.Uid, uint32(os.Getuid()))
 }
 
 func mayAsk(uid, own uint32) error {
