@@ -52,6 +52,7 @@ ip_neighbor_add_del is_add=true neighbor.sw_if_index=2 neighbor.flags=1 neighbor
 ip_neighbor_add_del is_add=true neighbor.sw_if_index=1 neighbor.flags=1 neighbor.mac_address=02:00:00:00:00:01 neighbor.ip_address=192.168.16.1
 vxlan_add_del_tunnel_v3 instance=~0 src_address=192.168.16.2 dst_address=192.168.16.3 mcast_sw_if_index=~0 decap_next_index=~0 vni=11
 ip_neighbor_flush sw_if_index=~0`},
+	{vppmodel.CrashSTNInterface, true, `stn_add_del_rule ip_address=10.0.0.1 sw_if_index=9999999 is_add=true`},
 	{vppmodel.CrashDeadFlushed, false, `ip_table_add_del_v2 table.table_id=1 is_add=true
 create_loopback_instance
 sw_interface_set_table sw_if_index=1 vrf_id=1

@@ -47,6 +47,8 @@ const (
 	CrashACLBehindMAC CrashTrigger = "acl-behind-mac"
 	// the weights of a load balancing mapping are 0 altogether, or 256
 	CrashNATWeights CrashTrigger = "nat-weights"
+	// an STN rule names an interface that there is not
+	CrashSTNInterface CrashTrigger = "stn-without-interface"
 )
 
 // PredictCrash says what a real VPP would die of if it were asked m now, or because of it some time later. It looks at

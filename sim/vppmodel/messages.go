@@ -15,6 +15,7 @@ import (
 	"go.fd.io/govpp/binapi/ip_neighbor"
 	"go.fd.io/govpp/binapi/l2"
 	"go.fd.io/govpp/binapi/nat44_ed"
+	"go.fd.io/govpp/binapi/stn"
 	"go.fd.io/govpp/binapi/tapv2"
 	"go.fd.io/govpp/binapi/vxlan"
 )
@@ -147,6 +148,11 @@ var messages = []message{
 	dumped[arp.ProxyArpDetails]((*VPP).proxyARPDump),
 	plainly[arp.ProxyArpIntfcEnableDisableReply](changes, (*VPP).proxyARPEnable),
 	dumped[arp.ProxyArpIntfcDetails]((*VPP).proxyARPInterfaceDump),
+
+	// Stolen NICs: stn.go.
+	dies(plainly[stn.StnAddDelRuleReply](changes, (*VPP).stnAddDel), (*VPP).stnCrash).but(
+		"An STN rule's other effects are absent: forwarding is not enabled on its interface, and VPP punts TCP and UDP without a listener from the first rule on."),
+	dumped[stn.StnRulesDetails]((*VPP).stnDump),
 
 	// DHCP clients: dhcp.go.
 	plainly[dhcp.DHCPClientConfigReply](changes, (*VPP).dhcpConfig).but("The DHCP client sends nothing: a lease comes from BindLease."),

@@ -57,6 +57,7 @@ type VPP struct {
 
 	proxies    []proxyRange
 	proxied    map[uint32]bool // by index; survives the interface, as in VPP
+	stolen     stolen
 	dhcp       map[uint32]*dhcpClient
 	watchers   []*watcher
 	wantEvents map[uint32]uint32 // the PID that a client gave, by client
@@ -137,7 +138,7 @@ func New(cfg Config) *VPP {
 		pid: max(cfg.PID, 1), host: cfg.Host, noNetns: cfg.NoNamespace, crash: cfg.Crash, leasing: cfg.Leasing, asked: cfg.Asked,
 		neighbors: make(map[neighborKey]neighbor),
 		bridgeBy:  make(map[uint32]uint32), oldAges: make(map[uint32]uint8), macs: make(map[macKey]macEntry), unflooded: make(map[uint32]bool),
-		packets: make(map[string]uint32), proxied: make(map[uint32]bool),
+		packets: make(map[string]uint32), proxied: make(map[uint32]bool), stolen: make(stolen),
 		filters: make(map[uint32]*filters), acls: acls{on: make(map[uint32]*[2][]uint32)},
 		dhcp: make(map[uint32]*dhcpClient), wantEvents: make(map[uint32]uint32),
 		neighborLimits: [2]neighborLimit{{number: neighborLimitDefault}, {number: neighborLimitDefault}},

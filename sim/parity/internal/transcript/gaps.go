@@ -74,6 +74,7 @@ var gaps = []Gap{
 		"answer is -105 or -59 by chance; the model says -59, and nobody is asked"},
 	{"plugin-sources", "plugins register route sources of their own, from number 22 on; the model has no plugins that do, and no entries of theirs, as " +
 		"NAT44's for its outer addresses in the tables of outside interfaces"},
+	{"stn-without-interface", "VPP 25.10 dies when an STN rule names an interface that there is not: the plugin does not look; the model keeps the rule, and nobody is asked"},
 	{"acl-behind-mac", "VPP 25.10 dies of a frame for a MAC whose L2 FIB entry leads to an interface that is in no bridge domain and got an outbound ACL " +
 		"there; the model forwards nothing of its own, and nobody is asked"},
 	{"nat-moved", "NAT44 keeps what it counts for an interface by the table that it finds it in: VPP 25.10 forgets it when the interface moves; the model " +
