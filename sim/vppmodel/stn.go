@@ -11,8 +11,12 @@ import (
 )
 
 // stolen are the rules of the STN plugin: what nothing in VPP takes of an address' packets leaves through the interface.
-// Nothing is punted to them here. Rules are global, whatever the tables, and name interfaces by index; they stay when those go (src/plugins/stn/stn.c).
+// Nothing is punted to them here. Rules are global, whatever the tables, and name interfaces by index; they stay when
+// those go (src/plugins/stn/stn.c).
 type stolen map[netip.Addr]uint32
+
+// sorted are the addresses in ascending order, IPv4 first.
+func (s stolen) sorted() []netip.Addr { return slices.SortedFunc(maps.Keys(s), netip.Addr.Compare) }
 
 // stolenAddr is an address as the plugin has it: in 16 bytes, of which those with nothing in the upper 12 are IPv4's.
 func stolenAddr(a ip_types.Address) netip.Addr {
@@ -48,7 +52,7 @@ func (v *VPP) stnCrash(m *stn.StnAddDelRule) CrashTrigger {
 
 func (v *VPP) stnDump(*stn.StnRulesDump) []api.Message {
 	var out []api.Message
-	for _, a := range slices.SortedFunc(maps.Keys(v.stolen), netip.Addr.Compare) {
+	for _, a := range v.stolen.sorted() {
 		f, at := addrOfNetip(a)
 		out = append(out, &stn.StnRulesDetails{IPAddress: at.api(f), SwIfIndex: index(v.stolen[a])})
 	}
@@ -56,7 +60,7 @@ func (v *VPP) stnDump(*stn.StnRulesDump) []api.Message {
 }
 
 func (v *VPP) appendStolen(b []byte) []byte {
-	for _, a := range slices.SortedFunc(maps.Keys(v.stolen), netip.Addr.Compare) {
+	for _, a := range v.stolen.sorted() {
 		b = append(a.AppendTo(append(b, "stn "...)), ' ')
 		b = append(v.appendIndex(b, v.stolen[a]), '\n')
 	}

@@ -60,14 +60,14 @@ func booked(t *testing.T, of ipam.Figured, want func() []string) {
 	})
 }
 
-// served: each node shows something, and its pods have their addresses.
-func (p *played) served() bool {
+// unanswered is a node whose own first request, or a pod's, is not answered yet; "" when none is left.
+func (p *played) unanswered() string {
 	for name, n := range p.State() {
-		if len(n.Shown) == 0 && p.setup.System != "calico" || n.Pods != p.nodes[name].wanted {
-			return false
+		if len(n.Shown) == 0 && !p.blocked() || n.Pods != p.nodes[name].wanted {
+			return fmt.Sprintf("node %s: %s", name, n)
 		}
 	}
-	return true
+	return ""
 }
 
 // Goal: what a leader shows by upstream's names is what the API server's objects say; who does not lead shows nothing. Method: Prometheus'
@@ -130,7 +130,7 @@ func TestFiguresAreTheBooks(t *testing.T) {
 			} {
 				change()
 				// A node that goes before its first request is answered leaves an object behind, which only a garbage collector finds.
-				p.Await(p.served)
+				until(t, func() bool { return p.unanswered() == "" }, p.unanswered)
 				booked(t, p.leader, func() []string { return c.want(p) })
 			}
 			p.stop()
