@@ -31,7 +31,9 @@ func TestCalicoPoolsOfNodes(t *testing.T) {
 	}
 	within := func(name string, inWest, inOther int) {
 		t.Helper()
-		said := func() string { return fmt.Sprintf("%s: %v, want %d and %d", name, p.shown(name), inWest, inOther) }
+		said := func() string {
+			return fmt.Sprintf("%s: %v, want %d and %d; %s", name, p.shown(name), inWest, inOther, p.State()[name])
+		}
 		until(t, func() bool {
 			n, m := 0, 0
 			for _, a := range p.shown(name) {
@@ -42,7 +44,8 @@ func TestCalicoPoolsOfNodes(t *testing.T) {
 					m++
 				}
 			}
-			return n == inWest && m == inOther && p.State()[name].Pods <= n+m
+			pods := p.State()[name].Pods
+			return n == inWest && m == inOther && pods <= n+m && pods == p.nodes[name].wanted
 		}, said)
 	}
 	for name, z := range map[string]string{"a": "west", "b": "east", "c": ""} {
