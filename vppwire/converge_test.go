@@ -33,8 +33,12 @@ type rig struct {
 
 const nic = "GigabitEthernet0/8/0"
 
+// ownNIC is a host with a NIC of its own, an address and a gateway there.
+var ownNIC = hostmodel.Config{ID: 1, Devices: []hostmodel.Device{{Name: "eth0", Addrs: []netip.Prefix{netip.MustParsePrefix("192.168.16.1/24")}}},
+	Routes: []vppwire.HostRoute{{Dst: netip.MustParsePrefix("0.0.0.0/0"), Via: netip.MustParseAddr("192.168.16.100"), Link: "eth0", Metric: 100}}}
+
 func newRig(t interface{ Fatalf(string, ...any) }) *rig {
-	host, err := hostmodel.New(hostmodel.Config{ID: 1})
+	host, err := hostmodel.New(ownNIC)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -14,6 +14,8 @@ type dump struct {
 	family bool
 	// first: goes before whatever is queued.
 	first bool
+	// rare: due only once something that it shows has been wanted or is expected: few nodes have any.
+	rare bool
 	// plugin of VPP's without which there is nothing to ask; empty where it has to be loaded.
 	plugin string
 	reader
@@ -64,16 +66,45 @@ type dumper struct {
 	notBefore time.Time
 	// refused is why the last dump brought nothing, nil when it brought something.
 	refused error
-	// onReuse are dead interface indexes that something still names, with the dump to repeat when an interface gets one of
+	// onReuse are dead interface indexes that something still names, with the dumps to repeat when an interface gets one of
 	// them.
-	onReuse map[uint32]*dump
+	onReuse map[uint32][]*dump
+	// sought are the rare dumps that are due.
+	sought map[*dump]bool
 	// macs and tags of interfaces by name, between the interface dump and the dumps that need them.
 	macs map[string]MAC
 	tags map[string]string
 }
 
 func (d *dumper) reset() {
-	d.onReuse, d.macs, d.tags = map[uint32]*dump{}, map[string]MAC{}, map[string]string{}
+	d.onReuse, d.macs, d.tags = map[uint32][]*dump{}, map[string]MAC{}, map[string]string{}
+}
+
+// reused has w repeated when an interface gets a dead index.
+func (d *dumper) reused(index uint32, w *dump) {
+	if !slices.Contains(d.onReuse[index], w) {
+		d.onReuse[index] = append(d.onReuse[index], w)
+	}
+}
+
+// seek makes the rare dumps of a kind due; true where they were not.
+func (d *dumper) seek(k Kind) (fresh bool) {
+	for _, w := range kinds[k].dumps {
+		if w.rare && !d.sought[w] {
+			if d.sought == nil {
+				d.sought = map[*dump]bool{}
+			}
+			d.sought[w], fresh = true, true
+		}
+	}
+	return fresh
+}
+
+// Expect has things of a kind looked for though nobody wants any: an earlier life may have left some.
+func (s *Session) Expect(k Kind) {
+	if s.dump.seek(k) && s.connected {
+		s.dump.push(dumpStep{dump: kinds[k].dumps[0]})
+	}
 }
 
 // all queues every dump of a node whose state is not known; what interfaces, tables and bridges there are adds more.
@@ -82,7 +113,7 @@ func (d *dumper) all(ip6 bool) {
 	clear(d.onReuse)
 	for k := range kinds {
 		for _, w := range kinds[k].dumps {
-			if !w.whole {
+			if !w.whole || w.rare && !d.sought[w] {
 				continue
 			}
 			d.push(dumpStep{dump: w})

@@ -25,6 +25,9 @@ const (
 	KindNeighbor
 	KindNeighborConfig
 	KindRoute
+	KindProxyARP
+	KindProxyARPOn
+	KindSTN
 	KindSourceTable
 	KindSource
 	KindGuard
@@ -45,6 +48,8 @@ const (
 	KindLinuxAddress
 	KindLinuxRoute
 	KindLinuxNeighbor
+	KindOwnARP
+	KindStolen
 )
 
 // row is one kind of object: what a Session, a dump and ParseObject must know of it beyond the methods of its type.
@@ -102,6 +107,10 @@ var kinds = []row{
 	KindNeighborConfig: {word: "neighbor-config", object: NeighborConfig{}, dumps: by(neighborConfigDump), num: "ip6", noDelete: true},
 	KindRoute:          {word: "route", object: Route{}, dumps: by(routeDump, tableDump, sourceDump), num: "table"},
 
+	KindProxyARP:   {word: "proxy-arp", object: ProxyARP{}, dumps: by(proxyARPDump), num: "table"},
+	KindProxyARPOn: {word: "proxy-arp-on", object: ProxyARPOn{}, dumps: by(proxyARPOnDump)},
+	KindSTN:        {word: "stn", object: STN{}, dumps: by(stnDump), plugin: stnPlugin},
+
 	KindSourceTable: {word: "source-table", object: SourceTable{}, dumps: by(classifierDump, classifierInfoDump), num: "ip6"},
 	KindSource:      {word: "source", object: Source{}, dumps: by(sourcesDump)},
 	KindGuard:       {word: "guard", object: Guard{}, dumps: by(guardDump, interfaceDump, classifierDump, classifierInfoDump), num: "ip6"},
@@ -125,11 +134,13 @@ var kinds = []row{
 	KindLinuxAddress:  {word: "linux-address", object: LinuxAddress{}, dumps: by(linuxDump)},
 	KindLinuxRoute:    {word: "linux-route", object: LinuxRoute{}, dumps: by(linuxDump)},
 	KindLinuxNeighbor: {word: "linux-neighbor", object: LinuxNeighborEntry{}, dumps: by(linuxDump)},
+	KindOwnARP:        {word: "own-arp", object: OwnARP{}, dumps: by(linuxDump)},
+	KindStolen:        {word: "stolen", object: Stolen{}, dumps: by(linuxDump)},
 }
 
 // optional reports whether a plugin need not be loaded while nobody wants anything of it.
 func optional(plugin string) bool {
-	return plugin == natPlugin || plugin == dhcpPlugin || plugin == aclPlugin
+	return plugin == natPlugin || plugin == dhcpPlugin || plugin == aclPlugin || plugin == stnPlugin
 }
 
 func by(dumps ...*dump) []*dump { return dumps }

@@ -30,6 +30,9 @@ type HostRoute struct {
 	Dst   netip.Prefix
 	Via   netip.Addr
 	Link  string
+	// Metric is the route's priority, lower ones first; a destination may have one route of each. Of IPv6 the kernel
+	// makes 1024 of 0, and a dump tells 0.
+	Metric uint32
 }
 
 // LinuxState is what one namespace holds.
@@ -62,7 +65,9 @@ type LinuxLink struct {
 	MTU        uint32
 	Up         bool
 	OffloadOff bool
-	Addrs      []netip.Prefix
+	// OwnARP: the link answers ARP requests for its own addresses only, not for those of the host's other links.
+	OwnARP bool
+	Addrs  []netip.Prefix
 }
 
 // LinuxNeighbor is one permanent neighbour entry.

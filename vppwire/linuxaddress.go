@@ -6,6 +6,8 @@ import "net/netip"
 type LinuxAddress struct {
 	Netns, Link string
 	Addr        netip.Prefix
+	// Stolen: it is the host's own, of a NIC that VPP has, and comes behind its STN rule. A dump does not tell.
+	Stolen bool
 }
 
 // AddrAdd puts an address on a link; AddrDel takes it away.
@@ -29,17 +31,27 @@ func (o LinuxAddress) Key() Key {
 }
 
 // AppendNeeds implements Object.
-func (o LinuxAddress) AppendNeeds(keys []Key) []Key { return append(keys, linkKey(o.Netns, o.Link)) }
+func (o LinuxAddress) AppendNeeds(keys []Key) []Key {
+	keys = append(keys, linkKey(o.Netns, o.Link))
+	if o.Stolen {
+		keys = append(keys, stnKey(o.Addr.Addr()))
+	}
+	return keys
+}
 
-// AppendText implements Object: "linux-address netns … eth0 10.1.1.2/32".
+// AppendText implements Object: "linux-address netns … eth0 10.1.1.2/32", "linux-address vpp1 192.168.16.1/24 stolen".
 func (o LinuxAddress) AppendText(b []byte) []byte {
-	return o.Addr.AppendTo(append(appendNetns(b, "linux-address", o.Netns, o.Link), ' '))
+	b = o.Addr.AppendTo(append(appendNetns(b, "linux-address", o.Netns, o.Link), ' '))
+	if o.Stolen {
+		b = append(b, " stolen"...)
+	}
+	return b
 }
 
 func (LinuxAddress) parse(p *words) Object {
 	var o LinuxAddress
 	o.Netns, o.Link = p.netnsName()
-	o.Addr = p.prefix()
+	o.Addr, o.Stolen = p.prefix(), p.has("stolen")
 	return o
 }
 
@@ -48,12 +60,15 @@ func (o LinuxAddress) ours() bool           { return ownLink(o.Netns, o.Link) }
 func (o LinuxAddress) replaces(Object) bool { return true }
 func (o LinuxAddress) shown() dumpStep      { return dumpStep{dump: linuxDump, name: o.Netns} }
 
+// like: the key says all that a dump tells.
+func (o LinuxAddress) like(found Object) bool { _, ok := found.(LinuxAddress); return ok }
+
 func (o LinuxAddress) create(_ *Session, r *request, _ Object) {
-	r.apply("linux_addr_add", AddrAdd(o))
+	r.apply("linux_addr_add", AddrAdd{Netns: o.Netns, Link: o.Link, Addr: o.Addr})
 }
 
 func (o LinuxAddress) delete(_ *Session, r *request) bool {
-	r.apply("linux_addr_del", AddrDel(o))
+	r.apply("linux_addr_del", AddrDel{Netns: o.Netns, Link: o.Link, Addr: o.Addr})
 	return true
 }
 

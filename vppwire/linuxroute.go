@@ -7,6 +7,13 @@ type LinuxRoute struct {
 	Netns, Link string
 	Dst         netip.Prefix
 	Via         netip.Addr
+	// By is the link's address that the route stands on, zero where none has to come first. A dump does not tell.
+	By netip.Prefix
+	// NIC is the host's link that the route is of, which VPP has: it goes back there. Empty for a route of our own. A
+	// dump does not tell.
+	NIC string
+	// Metric is the route's priority, lower ones first.
+	Metric uint32
 }
 
 // RouteSet adds or replaces the route to Dst; RouteDel removes it. Via must be reachable by a route that exists
@@ -24,13 +31,29 @@ func (o LinuxRoute) Key() Key { return Key{Kind: KindLinuxRoute, Netns: o.Netns,
 
 // AppendNeeds implements Object: a gateway must be reachable first, by the link route to it where there is one. That
 // route is listed before this one and created in that order.
-func (o LinuxRoute) AppendNeeds(keys []Key) []Key { return append(keys, linkKey(o.Netns, o.Link)) }
+func (o LinuxRoute) AppendNeeds(keys []Key) []Key {
+	keys = append(keys, linkKey(o.Netns, o.Link))
+	if o.By.IsValid() {
+		keys = append(keys, LinuxAddress{Netns: o.Netns, Link: o.Link, Addr: o.By}.Key())
+	}
+	return keys
+}
 
-// AppendText implements Object: "linux-route netns … eth0 0.0.0.0/0 via 10.1.1.1".
+// AppendText implements Object: "linux-route netns … eth0 0.0.0.0/0 via 10.1.1.1", "linux-route vpp1 0.0.0.0/0 via
+// 192.168.16.100 metric 100 by 192.168.16.1/24 nic eth0".
 func (o LinuxRoute) AppendText(b []byte) []byte {
 	b = o.Dst.AppendTo(append(appendNetns(b, "linux-route", o.Netns, o.Link), ' '))
 	if o.Via.IsValid() {
 		b = o.Via.AppendTo(append(b, " via "...))
+	}
+	if o.Metric != 0 {
+		b = appendNumber(b, "metric", uint64(o.Metric))
+	}
+	if o.By.IsValid() {
+		b = o.By.AppendTo(append(b, " by "...))
+	}
+	if o.NIC != "" {
+		b = appendWord(b, " nic", o.NIC)
 	}
 	return b
 }
@@ -42,6 +65,17 @@ func (LinuxRoute) parse(p *words) Object {
 	if p.has("via") {
 		o.Via = p.addr()
 	}
+	if p.has("metric") {
+		if o.Metric = uint32(p.number(32)); o.Metric == 0 {
+			p.fail("a metric of 0 is none")
+		}
+	}
+	if p.has("by") {
+		o.By = p.prefix()
+	}
+	if p.has("nic") {
+		o.NIC = p.word()
+	}
 	return o
 }
 
@@ -50,25 +84,51 @@ func (o LinuxRoute) ours() bool           { return ownLink(o.Netns, o.Link) }
 func (o LinuxRoute) replaces(Object) bool { return true }
 func (o LinuxRoute) shown() dumpStep      { return dumpStep{dump: linuxDump, name: o.Netns} }
 
+// like: a dump tells neither what the route stands on nor where it is from.
+func (o LinuxRoute) like(found Object) bool {
+	f, ok := found.(LinuxRoute)
+	return ok && o.Link == f.Link && o.Via == f.Via && o.Metric == f.Metric
+}
+
 func (o LinuxRoute) host() HostRoute {
-	return HostRoute{Netns: o.Netns, Dst: o.Dst, Via: o.Via, Link: o.Link}
+	return HostRoute{Netns: o.Netns, Dst: o.Dst, Via: o.Via, Link: o.Link, Metric: o.Metric}
 }
 
 func (o LinuxRoute) create(_ *Session, r *request, _ Object) {
 	r.apply("linux_route_set", RouteSet{Route: o.host()})
 }
 
+// delete gives a route of the host's back to its NIC, in one step where the kernel takes the two for one route.
 func (o LinuxRoute) delete(_ *Session, r *request) bool {
+	if back := o.host(); o.NIC != "" {
+		back.Link = o.NIC
+		r.apply("linux_route_set", RouteSet{Route: back})
+		return true
+	}
 	r.apply("linux_route_del", RouteDel{Route: o.host()})
 	return true
 }
 
 func (LinuxRoute) readNetns(s *Session, netns string, state *LinuxState) {
 	for _, r := range state.Routes {
-		if !connected(state.Links, r) {
-			s.observe(LinuxRoute{Netns: netns, Link: r.Link, Dst: r.Dst, Via: r.Via})
+		if !connected(state.Links, r) && !eclipsed(state.Routes, netns, r) {
+			s.observe(LinuxRoute{Netns: netns, Link: r.Link, Dst: r.Dst, Via: r.Via, Metric: r.Metric})
 		}
 	}
+}
+
+// eclipsed reports whether the host has the route over a link of its own beside one over a link of ours, which is the
+// one that a Session has to do with.
+func eclipsed(routes []HostRoute, netns string, r HostRoute) bool {
+	if ownLink(netns, r.Link) {
+		return false
+	}
+	for _, o := range routes {
+		if o.Dst == r.Dst && ownLink(netns, o.Link) {
+			return true
+		}
+	}
+	return false
 }
 
 // connected reports whether the kernel made the route for an address of the link.

@@ -77,7 +77,7 @@ func (neighborReader) take(s *Session, _ dumpStep, res Result) {
 		index := uint32(d.Neighbor.SwIfIndex)
 		name, known := s.nameOf(index)
 		if !known {
-			s.dump.onReuse[index] = neighborDump
+			s.dump.reused(index, neighborDump)
 			continue
 		}
 		s.observe(Neighbor{If: name, Addr: fromAddress(d.Neighbor.IPAddress), MAC: MAC(d.Neighbor.MacAddress)})

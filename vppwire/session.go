@@ -38,6 +38,8 @@ type Session struct {
 
 	dump dumper
 	ip6  bool // something wanted is IPv6: its dumps are worth their calls
+	// steals: some Stolen was wanted.
+	steals bool
 	// without are VPP's plugins that are not loaded, of those that need not be.
 	without []string
 	// leases are what DHCP clients have, by interface.
@@ -138,6 +140,10 @@ func (s *Session) set(name string, objects []Object, alike *ObjectSet) {
 		if k.Netns != "" {
 			s.needNetns(k.Netns)
 		}
+		if kinds[k.Kind].dumps[0].rare {
+			s.Expect(k.Kind)
+		}
+		s.steals = s.steals || k.Kind == KindStolen
 		if k.Prefix.IsValid() && k.Prefix.Addr().Is6() {
 			s.ip6 = true
 		}

@@ -219,6 +219,9 @@ var scenes = map[string]func(*scene, cast){
 	// It goes, and what it stands on with it, found by a session that never wanted any of it.
 	"unwanted": func(s *scene, c cast) {
 		s.there(c.all(c.it, c.dependents))
+		for _, o := range c.all(c.it, c.dependents) { // what is rare nobody looks for who is not told
+			s.s.Expect(o.Key().Kind)
+		}
 		s.play(-1)
 	},
 }

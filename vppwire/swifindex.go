@@ -48,10 +48,13 @@ func (s *Session) bind(name string, index uint32) {
 		delete(s.indexes.ofName, old)
 	}
 	s.indexes.ofName[n], s.indexes.nameOf[index] = index, n
-	if d := s.dump.onReuse[index]; d != nil {
-		delete(s.dump.onReuse, index)
+	again := s.dump.onReuse[index]
+	delete(s.dump.onReuse, index)
+	for _, d := range again {
 		s.dump.push(dumpStep{dump: d})
-		s.dump.push(dumpStep{dump: d, ip6: true})
+		if d.family {
+			s.dump.push(dumpStep{dump: d, ip6: true})
+		}
 	}
 }
 

@@ -23,6 +23,8 @@ func (h *Host) Apply(op vppwire.LinuxOp) error {
 		return h.linkSet(op)
 	case vppwire.OffloadSet:
 		return h.offloadSet(op)
+	case vppwire.ARPSet:
+		return h.arpSet(op)
 	case vppwire.AddrAdd:
 		return h.addrAdd(op)
 	case vppwire.AddrDel:
@@ -71,7 +73,7 @@ func (h *Host) Dump(netns string) (vppwire.LinuxState, error) {
 // view is the link as others see it; Addrs is the link's own slice.
 func (l *link) view() vppwire.LinuxLink {
 	v := vppwire.LinuxLink{
-		Name: l.name, Type: l.kind.String(), MAC: l.mac, MTU: l.mtu, Up: l.up, OffloadOff: l.offloadOff, Addrs: l.addrs,
+		Name: l.name, Type: l.kind.String(), MAC: l.mac, MTU: l.mtu, Up: l.up, OffloadOff: l.offloadOff, OwnARP: l.ownARP, Addrs: l.addrs,
 	}
 	if l.parent != nil {
 		v.Parent = l.parent.name
@@ -83,5 +85,5 @@ func (l *link) view() vppwire.LinuxLink {
 }
 
 func (r *route) view() vppwire.HostRoute {
-	return vppwire.HostRoute{Netns: r.link.ns.path, Dst: r.dst, Via: r.via, Link: r.link.name}
+	return vppwire.HostRoute{Netns: r.link.ns.path, Dst: r.dst, Via: r.via, Link: r.link.name, Metric: r.metric}
 }

@@ -129,9 +129,9 @@ func TestView(t *testing.T) {
 		fmt.Sprintln(h.Neighbor(p, "eth0", gw)) + fmt.Sprintln(h.Neighbor(p, "eth0", pod)) + fmt.Sprintln(h.Neighbor(p, "eth1", gw)) +
 		fmt.Sprintln(h.Local(p, pod)) + fmt.Sprintln(h.Local(p, gw)) + fmt.Sprintln(h.Local(p, netip.MustParseAddr("127.0.0.8"))) +
 		fmt.Sprintln(h.Local("/run/netns/a", netip.MustParseAddr("::1"))) + fmt.Sprintln(h.Local("/nowhere", pod)) + fmt.Sprintln(h.Route("/nowhere", gw))
-	want := `{/run/netns/p 10.1.1.1/32 invalid IP eth0} true
-{/run/netns/p 0.0.0.0/0 10.1.1.1 eth0} true
-{ invalid Prefix invalid IP } false
+	want := `{/run/netns/p 10.1.1.1/32 invalid IP eth0 0} true
+{/run/netns/p 0.0.0.0/0 10.1.1.1 eth0 0} true
+{ invalid Prefix invalid IP  0} false
 02:00:00:00:00:09 true
 00:00:00:00:00:00 false
 00:00:00:00:00:00 false
@@ -140,7 +140,7 @@ eth0 true
 lo true
  false
  false
-{ invalid Prefix invalid IP } false
+{ invalid Prefix invalid IP  0} false
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)

@@ -172,6 +172,9 @@ func routeWords(r vppwire.HostRoute) string {
 	if r.Link != "" {
 		s += " dev " + r.Link
 	}
+	if r.Metric != 0 {
+		s += fmt.Sprint(" metric ", r.Metric)
+	}
 	return s
 }
 

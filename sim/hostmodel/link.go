@@ -17,6 +17,8 @@ type link struct {
 	kind       linkKind
 	up         bool
 	offloadOff bool
+	// ownARP: the link answers ARP requests for its own addresses only (arp_ignore).
+	ownARP bool
 	// lowered: VPP has taken the link down since its offload was set; the agent that had it set need not know.
 	lowered bool
 	mac     vppwire.MAC
@@ -211,5 +213,14 @@ func (h *Host) offloadSet(op vppwire.OffloadSet) error {
 		return err
 	}
 	l.offloadOff, l.lowered = op.Off, false
+	return nil
+}
+
+func (h *Host) arpSet(op vppwire.ARPSet) error {
+	l, err := h.at("", op.Link)
+	if err != nil {
+		return err
+	}
+	l.ownARP = op.Own
 	return nil
 }

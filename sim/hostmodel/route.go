@@ -26,7 +26,7 @@ func (h *Host) routeSet(r vppwire.HostRoute) error {
 			return fmt.Errorf("route %s in %s: a route to its gateway %s %w", dst, ns, r.Via, vppwire.ErrLinuxMissing)
 		}
 	}
-	if !ns.routes.set(route{dst: dst, via: r.Via, link: l}) {
+	if !ns.routes.set(route{dst: dst, via: r.Via, link: l, metric: r.Metric}) {
 		return fmt.Errorf("route %s in %s behind another to the same place: %w", dst, ns, vppwire.ErrLinuxExists)
 	}
 	return nil
@@ -46,6 +46,9 @@ func (h *Host) routeParts(r vppwire.HostRoute) (ns *namespace, l *link, dst neti
 	dst = r.Dst
 	if dst.Addr().Is6() {
 		dst = dst.Masked()
+	}
+	if dst.Addr().Is6() && r.Metric != 0 {
+		return nil, nil, dst, fmt.Errorf("route %s in %s with a metric: %w", r.Dst, ns, ErrUnsupported)
 	}
 	if !dst.IsValid() || dst != dst.Masked() || dst.Addr().Is4In6() {
 		return nil, nil, dst, fmt.Errorf("route %s in %s: %w", r.Dst, ns, ErrInvalid)
@@ -67,7 +70,7 @@ func (h *Host) routeDel(r vppwire.HostRoute) error {
 	if err != nil {
 		return err
 	}
-	if !ns.routes.del(dst, r.Via, l) {
+	if !ns.routes.del(dst, r.Via, l, r.Metric) {
 		return fmt.Errorf("route %s via %s link %q in %s: %w", r.Dst, r.Via, r.Link, ns, vppwire.ErrLinuxMissing)
 	}
 	return nil

@@ -154,7 +154,7 @@ func storyOp(t testing.TB, words []string) vppwire.LinuxOp {
 	return nil
 }
 
-// parseRoute reads [NS:]DST [via ADDR] [dev LINK]; IPv6 destinations need NS: or a leading colon.
+// parseRoute reads [NS:]DST [via ADDR] [dev LINK] [metric N]; IPv6 destinations need NS: or a leading colon.
 func parseRoute(t testing.TB, words []string) (r vppwire.HostRoute) {
 	ns, dst, ok := strings.Cut(words[0], ":")
 	if !ok {
@@ -163,9 +163,14 @@ func parseRoute(t testing.TB, words []string) (r vppwire.HostRoute) {
 	r.Netns = nsPath(ns)
 	r.Dst = parsePrefix(t, dst)
 	for i := 1; i+1 < len(words); i += 2 {
-		if words[i] == "via" {
+		switch words[i] {
+		case "via":
 			r.Via = parseAddr(t, words[i+1])
-		} else {
+		case "metric":
+			n, err := strconv.ParseUint(words[i+1], 10, 32)
+			check(t, err)
+			r.Metric = uint32(n)
+		default:
 			r.Link = words[i+1]
 		}
 	}
@@ -239,7 +244,11 @@ func format(s vppwire.LinuxState) string {
 		if r.Via.IsValid() {
 			fmt.Fprintf(&b, " via %s", r.Via)
 		}
-		fmt.Fprintf(&b, " dev %s\n", r.Link)
+		fmt.Fprintf(&b, " dev %s", r.Link)
+		if r.Metric != 0 {
+			fmt.Fprintf(&b, " metric %d", r.Metric)
+		}
+		b.WriteByte('\n')
 	}
 	for _, n := range s.Neighbors {
 		fmt.Fprintf(&b, "neighbor %s on %s at %s\n", n.Addr, n.Link, n.MAC)

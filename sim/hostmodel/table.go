@@ -20,6 +20,8 @@ type route struct {
 	link *link
 	// connected routes come from an address.
 	connected bool
+	// metric orders IPv4's routes to one destination, lower ones first; those of addresses have 0.
+	metric uint32
 }
 
 // family restricts dropLink.
@@ -86,18 +88,21 @@ func (t *routes) next(addr netip.Addr, i int) int {
 	return i
 }
 
-// set adds r or replaces a route to the same destination: in IPv4 the first, a connected one too, since all have one
-// metric; in IPv6 never a connected one, whose metric is lower. False when the same route stands behind the first.
+// set adds r or replaces a route to the same destination: in IPv4 the first of its metric, a connected one too; in IPv6
+// never a connected one, whose metric is lower. False when the same route stands behind the first of its metric.
 func (t *routes) set(r route) bool {
 	r.key = keyOf(r.dst.Addr(), r.dst.Bits())
 	from, end := t.to(r.dst)
-	at := end
+	at, behind := end, from
 	for i := from; i < end; i++ {
 		x := &t.list[i]
-		if *x == r {
-			return i == from || r.dst.Addr().Is6()
+		if x.metric <= r.metric {
+			behind = i + 1
 		}
-		if at == end && (r.dst.Addr().Is4() || !x.connected) {
+		if *x == r {
+			return at == end || r.dst.Addr().Is6()
+		}
+		if at == end && x.metric == r.metric && (r.dst.Addr().Is4() || !x.connected) {
 			at = i
 		}
 	}
@@ -107,15 +112,16 @@ func (t *routes) set(r route) bool {
 		t.list[at] = r
 		return true
 	}
-	t.list = slices.Insert(t.list, end, r)
+	t.list = slices.Insert(t.list, behind, r)
 	return true
 }
 
-func (t *routes) del(dst netip.Prefix, via netip.Addr, l *link) bool {
+// del removes the first route that agrees with what is given: gateway, link, metric.
+func (t *routes) del(dst netip.Prefix, via netip.Addr, l *link, metric uint32) bool {
 	from, end := t.to(dst)
 	for i := from; i < end; i++ {
 		r := &t.list[i]
-		if (via.IsValid() && r.via != via) || (l != nil && r.link != l) {
+		if (via.IsValid() && r.via != via) || (l != nil && r.link != l) || metric != 0 && r.metric != metric {
 			continue
 		}
 		t.remove(i)
@@ -124,7 +130,8 @@ func (t *routes) del(dst netip.Prefix, via netip.Addr, l *link) bool {
 	return false
 }
 
-// addConnected adds a connected route unless it is there: behind all others in IPv4, before set ones in IPv6.
+// addConnected adds a connected route unless it is there: behind all others of metric 0 in IPv4, before set ones in
+// IPv6.
 func (t *routes) addConnected(dst netip.Prefix, l *link) {
 	r := route{key: keyOf(dst.Addr(), dst.Bits()), dst: dst, link: l, connected: true}
 	from, end := t.to(dst)
@@ -133,7 +140,7 @@ func (t *routes) addConnected(dst netip.Prefix, l *link) {
 		if t.list[i] == r {
 			return
 		}
-		if dst.Addr().Is6() && !t.list[i].connected {
+		if dst.Addr().Is6() && !t.list[i].connected || t.list[i].metric > 0 {
 			at = min(at, i)
 		}
 	}

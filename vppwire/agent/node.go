@@ -162,7 +162,7 @@ func sameNode(x, y *mode.Node) bool {
 		return false
 	}
 	return !peersDiffer(x, y) && x.Address == y.Address && x.NIC == y.NIC && x.Gateway == y.Gateway &&
-		x.DHCP == y.DHCP && x.HostLinux == y.HostLinux && x.PodIf == y.PodIf && x.Services == y.Services &&
+		x.DHCP == y.DHCP && x.HostLinux == y.HostLinux && x.PodIf == y.PodIf && x.Services == y.Services && x.Stolen.Equal(y.Stolen) &&
 		slices.Equal(x.Others, y.Others) && slices.Equal(x.Gateways, y.Gateways) && slices.Equal(x.Blocks, y.Blocks) && slices.Equal(x.HostAddrs, y.HostAddrs)
 }
 

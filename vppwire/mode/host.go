@@ -11,6 +11,10 @@ func (c Config) hostInterconnect(o *objects, n Node) {
 	if !c.Interconnected() {
 		return
 	}
+	if n.Stolen.Has() {
+		c.stolenInterconnect(o, n)
+		return
+	}
 	name, link := c.InterconnectName(), vppwire.HostLinuxDevice
 	vppMAC, linuxMAC := interconnectMAC(n.ID), hostEndMAC(n.ID)
 	wiring := hostModes[c.Host]
@@ -31,7 +35,7 @@ func (c Config) hostInterconnect(o *objects, n Node) {
 	o.add(vppwire.LinuxNeighborEntry{Link: link, Addr: n.HostVPP, MAC: vppMAC})
 	o.add(vppwire.Neighbor{If: name, Addr: n.HostLinux, MAC: linuxMAC})
 	for _, p := range n.podRanges() {
-		o.once(vppwire.LinuxRoute{Link: link, Dst: p, Via: n.HostVPP})
+		o.once(n.byVPP(p))
 	}
 	if c.outsideByHost(n) {
 		o.add(vppwire.Route{Table: c.MainTable, Prefix: everything(n.HostLinux), Via: n.HostLinux, If: name})

@@ -38,6 +38,9 @@ type Node struct {
 	NIC string
 	// Others are its further physical interfaces, as far as VPP has them.
 	Others []OtherNIC
+	// Stolen is what the host had on the NIC, where VPP has the host's only one. HostSubnet, HostVPP and HostLinux are zero
+	// then.
+	Stolen Stolen
 	// Gateway of the main VRF's default route; zero for none.
 	Gateway netip.Addr
 	// PodSubnets and HostSubnets are the cluster-wide ranges, the current one first, draining ones behind.

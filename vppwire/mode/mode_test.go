@@ -47,6 +47,11 @@ func TestModes(t *testing.T) {
 				c.NAT, n.Services = mode.NAT{On: true, External: d.HasArg("external"), TCPIdle: 10800, OtherIdle: 300}, prefix("10.96.0.0/12")
 				n.Gateway = addr("192.168.16.100")
 			}
+			if d.HasArg("stolen") {
+				n.Stolen = stolen(d)
+				n.Address, n.Gateway = n.Stolen.Addrs[0], n.Stolen.Gateway()
+				n.HostSubnet, n.HostVPP, n.HostLinux = netip.Prefix{}, netip.Addr{}, netip.Addr{}
+			}
 			switch d.Cmd {
 			case "node":
 				return lines(c.NodeObjects(n))
@@ -98,6 +103,21 @@ func nodeSix(nic string) mode.Node {
 	n.HostVPP, n.HostLinux, n.HostAddrs = addr("fd00:30::101"), addr("fd00:30::102"), []netip.Addr{addr("fd20::2")}
 	n.Gateways = []netip.Prefix{prefix("fd00:1::1/64")}
 	return n
+}
+
+// stolen is what the host had on its NIC: an address, and a gateway unless there is to be none.
+func stolen(d *datadriven.TestData) mode.Stolen {
+	s := mode.Stolen{Link: "eth0", Addrs: []netip.Prefix{prefix("192.168.16.1/24")}}
+	if d.HasArg("second") {
+		s.Addrs = append(s.Addrs, prefix("192.168.17.9/30"))
+	}
+	if d.HasArg("gateway") {
+		s.Routes = []vppwire.HostRoute{{Dst: prefix("0.0.0.0/0"), Via: addr("192.168.16.100"), Link: "eth0", Metric: 100}}
+	}
+	if d.HasArg("second") {
+		s.Routes = append(s.Routes, vppwire.HostRoute{Dst: prefix("10.40.0.0/16"), Via: addr("192.168.17.10"), Link: "eth0"})
+	}
+	return s
 }
 
 func peerTwo(d *datadriven.TestData) mode.Peer {

@@ -76,6 +76,7 @@ func (c Config) mainInterface(o *objects, n Node) {
 		o.add(vppwire.Address{If: name, Addr: n.Address, Table: c.MainTable})
 	}
 	o.add(vppwire.Up{If: name})
+	c.stolenUplink(o, n)
 	if !n.gatewayBehindOther() {
 		c.defaultRoute(o, n)
 	}

@@ -38,7 +38,7 @@ func (nodeL2) peer(c Config, o *objects, n Node, p Peer) {
 	for _, dst := range p.PodNetworks {
 		o.add(via(dst))
 		if !covered(dst, n.PodSubnets) && c.Interconnected() { // the host's cluster-wide route does not lead to VPP
-			o.once(vppwire.LinuxRoute{Link: vppwire.HostLinuxDevice, Dst: dst, Via: n.HostVPP})
+			o.once(n.byVPP(dst))
 		}
 	}
 	if p.HostSubnet.IsValid() && c.Interconnected() {

@@ -60,7 +60,7 @@ func (nodeVXLAN) peer(c Config, o *objects, n Node, p Peer) {
 		if !covered(dst, n.PodSubnets) { // an external or draining range: the cluster-wide routes do not lead here
 			o.add(toPodTable(dst))
 			if c.Interconnected() {
-				o.add(vppwire.LinuxRoute{Link: vppwire.HostLinuxDevice, Dst: dst, Via: n.HostVPP})
+				o.add(n.byVPP(dst))
 			}
 		}
 	}

@@ -25,6 +25,8 @@ func (h *Host) Apply(op vppwire.LinuxOp) error {
 		return h.on(op.Netns, op.Name, func(p *place, l netlink.Link) error { return linkSet(p, l, op) })
 	case vppwire.OffloadSet:
 		return h.on(op.Netns, op.Name, func(p *place, l netlink.Link) error { return p.setOffload(op.Name, !op.Off) })
+	case vppwire.ARPSet:
+		return h.on("", op.Link, func(p *place, _ netlink.Link) error { return p.setOwnARP(op.Link, op.Own) })
 	case vppwire.AddrAdd:
 		return h.on(op.Netns, op.Link, func(p *place, l netlink.Link) error {
 			if err := p.enable6(op.Link, op.Addr); err != nil {
@@ -179,7 +181,7 @@ func (h *Host) route(r vppwire.HostRoute, do func(*place, *netlink.Route) error)
 		dst = dst.Masked()
 	}
 	// Protocol and scopes are those of iproute2, so that people see what they know.
-	route := &netlink.Route{Dst: ipNet(dst), Table: unix.RT_TABLE_MAIN, Protocol: unix.RTPROT_BOOT}
+	route := &netlink.Route{Dst: ipNet(dst), Table: unix.RT_TABLE_MAIN, Protocol: unix.RTPROT_BOOT, Priority: int(r.Metric)}
 	if r.Via.IsValid() {
 		route.Gw = r.Via.AsSlice()
 	} else if dst.Addr().Is4() {

@@ -89,13 +89,17 @@ func (h *Host) dumpLinks(p *place, s *vppwire.LinuxState, names map[int]string) 
 	if err != nil {
 		return err
 	}
+	own, err := p.ownARP(names)
+	if err != nil {
+		return err
+	}
 	for _, l := range links {
 		a := l.Attrs()
 		if names[a.Index] == "" {
 			continue
 		}
 		link := vppwire.LinuxLink{Name: a.Name, Type: l.Type(), MTU: uint32(a.MTU), Up: a.Flags&net.FlagUp != 0,
-			OffloadOff: off[a.Name], Addrs: byIndex[a.Index]}
+			OffloadOff: off[a.Name], OwnARP: own[a.Name], Addrs: byIndex[a.Index]}
 		copy(link.MAC[:], a.HardwareAddr)
 		switch link.Type {
 		case "tuntap":
@@ -135,9 +139,17 @@ func (p *place) dumpRoutes(s *vppwire.LinuxState, names map[int]string, family i
 			continue
 		}
 		via, _ := netip.AddrFromSlice(r.Gw)
-		s.Routes = append(s.Routes, vppwire.HostRoute{Netns: p.path, Dst: dst, Via: via.Unmap(), Link: link})
+		s.Routes = append(s.Routes, vppwire.HostRoute{Netns: p.path, Dst: dst, Via: via.Unmap(), Link: link, Metric: metric(r.Priority, family)})
 	}
 	return nil
+}
+
+// metric is what a route's priority was given as: of IPv6 the kernel makes its default of 0 (IP6_RT_PRIO_USER).
+func metric(priority, family int) uint32 {
+	if family == netlink.FAMILY_V6 && priority == 1024 {
+		return 0
+	}
+	return uint32(priority)
 }
 
 func (p *place) dumpNeighbors(s *vppwire.LinuxState, names map[int]string, family int) error {

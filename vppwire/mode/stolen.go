@@ -1,0 +1,162 @@
+package mode
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+// Stolen is what the host had on a NIC that VPP has now; the zero Stolen is none. VPP answers to the host's addresses,
+// keeps what is its own, and hands the host the rest by rules of its STN plugin; the host sends all by VPP.
+type Stolen struct {
+	// Link is Linux' name of the NIC.
+	Link string
+	// Addrs are the addresses with their subnets' lengths, of IPv4. The first is the node's.
+	Addrs []netip.Prefix
+	// Routes are those over the link that have a gateway.
+	Routes []vppwire.HostRoute
+}
+
+// Has reports whether a NIC is stolen at all.
+func (s Stolen) Has() bool { return s.Link != "" }
+
+// Equal compares values.
+func (s Stolen) Equal(o Stolen) bool {
+	return s.Link == o.Link && slices.Equal(s.Addrs, o.Addrs) && slices.Equal(s.Routes, o.Routes)
+}
+
+// Gateway is the next hop of the default route, zero without one.
+func (s Stolen) Gateway() netip.Addr {
+	for _, r := range s.Routes {
+		if r.Dst.Bits() == 0 {
+			return r.Via
+		}
+	}
+	return netip.Addr{}
+}
+
+// neighbor is an address beyond the link by which the host sends to VPP what is for pods: the gateway's, else any other
+// of the subnet, as VPP answers for all of them.
+func (s Stolen) neighbor() netip.Addr {
+	if gw := s.Gateway(); gw.IsValid() {
+		return gw
+	}
+	low, high := s.proxied(s.Addrs[0])
+	if low == s.Addrs[0].Addr() {
+		return high
+	}
+	return low
+}
+
+// proxied is the range of a subnet's addresses that VPP answers ARP for: all but the subnet's own and its broadcast
+// address, or all where there are no more than two.
+func (s Stolen) proxied(p netip.Prefix) (low, high netip.Addr) {
+	low, high = p.Masked().Addr(), lastOf(p)
+	if p.Bits() < p.Addr().BitLen()-1 {
+		low, high = low.Next(), high.Prev()
+	}
+	return low, high
+}
+
+// lastOf is the last address of p's subnet.
+func lastOf(p netip.Prefix) netip.Addr {
+	b := p.Masked().Addr().As4()
+	for i := p.Bits(); i < 32; i++ {
+		b[i/8] |= 0x80 >> (i % 8)
+	}
+	return netip.AddrFrom4(b)
+}
+
+// destinations are the stolen routes' as vppwire.Stolen has them.
+func (s Stolen) destinations() string {
+	var list []string
+	for _, r := range s.Routes {
+		list = append(list, r.Dst.String())
+	}
+	return strings.Join(list, ",")
+}
+
+// byVPP is the host's route to pods.
+func (n Node) byVPP(dst netip.Prefix) vppwire.LinuxRoute {
+	if n.Stolen.Has() {
+		return vppwire.LinuxRoute{Link: vppwire.HostLinuxDevice, Dst: dst, Via: n.Stolen.neighbor(), By: n.Stolen.Addrs[0]}
+	}
+	return vppwire.LinuxRoute{Link: vppwire.HostLinuxDevice, Dst: dst, Via: n.HostVPP}
+}
+
+// stolenUplink gives the NIC what the host had on it beside the first address and the default route.
+func (c Config) stolenUplink(o *objects, n Node) {
+	if !n.Stolen.Has() {
+		return
+	}
+	for _, a := range n.Stolen.Addrs[1:] {
+		o.add(vppwire.Address{If: n.NIC, Addr: a, Table: c.MainTable})
+	}
+	for _, r := range n.Stolen.Routes {
+		if r.Dst.Bits() > 0 {
+			o.add(vppwire.Route{Table: c.MainTable, Prefix: r.Dst, Via: r.Via, If: n.NIC})
+		}
+	}
+}
+
+// stolenInterconnect connects VPP with a host whose NIC it has. VPP's end borrows the NIC's addresses, Linux' end has
+// them. What VPP needs comes first, then the host's addresses and routes move, and only then the NIC loses them.
+func (c Config) stolenInterconnect(o *objects, n Node) {
+	s, link := &n.Stolen, vppwire.HostLinuxDevice
+	name, wiring, vppMAC := c.InterconnectName(), hostModes[c.Host], interconnectMAC(n.ID)
+	of := wiring.ends(c, o, vppMAC, vppwire.STNMAC)
+	if c.MainTable != 0 {
+		o.add(vppwire.InTable{If: name, Table: c.MainTable})
+	}
+	o.add(vppwire.Unnumbered{If: name, Donor: n.NIC, Table: c.MainTable})
+	if c.MTU != 0 {
+		o.add(vppwire.MTU{If: name, Bytes: c.MTU})
+	}
+	o.add(vppwire.Up{If: name})
+	o.add(vppwire.LinkState{Name: link, MTU: c.MTU, MAC: vppwire.STNMAC, Of: of})
+	if wiring.offload() && !c.KeepOffload {
+		o.add(vppwire.Offload{Name: link})
+	}
+	o.add(vppwire.Neighbor{If: name, Addr: s.Addrs[0].Addr(), MAC: vppwire.STNMAC})
+	for _, a := range n.HostAddrs {
+		if !slices.ContainsFunc(s.Addrs, func(own netip.Prefix) bool { return own.Addr() == a }) {
+			o.once(vppwire.Route{Table: c.MainTable, Prefix: netip.PrefixFrom(a, a.BitLen()), Via: s.Addrs[0].Addr(), If: name})
+		}
+	}
+	for _, a := range s.Addrs {
+		low, high := s.proxied(a)
+		o.once(vppwire.ProxyARP{Table: c.MainTable, Low: low, High: high})
+	}
+	o.add(vppwire.ProxyARPOn{If: name})
+	for _, a := range s.Addrs {
+		o.add(vppwire.STN{Addr: a.Addr(), If: name, NIC: n.NIC, Bits: uint8(a.Bits())})
+	}
+	for _, a := range s.Addrs {
+		o.add(vppwire.LinuxAddress{Link: link, Addr: a, Stolen: true})
+	}
+	if gw := s.Gateway(); gw.IsValid() {
+		o.add(vppwire.LinuxNeighborEntry{Link: link, Addr: gw, MAC: vppMAC})
+	}
+	for _, r := range s.Routes {
+		o.add(vppwire.LinuxRoute{Link: link, Dst: r.Dst, Via: r.Via, Metric: r.Metric, By: s.by(r.Via), NIC: s.Link})
+	}
+	for _, p := range n.podRanges() {
+		o.once(n.byVPP(p))
+	}
+	o.add(vppwire.OwnARP{Link: s.Link})
+	for _, a := range s.Addrs {
+		o.add(vppwire.Stolen{Link: s.Link, Addr: a, Routes: s.destinations()})
+	}
+}
+
+// by is the address in whose subnet a gateway is.
+func (s Stolen) by(via netip.Addr) netip.Prefix {
+	for _, a := range s.Addrs {
+		if a.Masked().Contains(via) {
+			return a
+		}
+	}
+	return s.Addrs[0]
+}

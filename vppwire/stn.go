@@ -1,0 +1,115 @@
+package vppwire
+
+import (
+	"net/netip"
+
+	"go.fd.io/govpp/api"
+	"go.fd.io/govpp/binapi/stn"
+)
+
+// STN is a rule of VPP's STN plugin: packets to Addr, an address of VPP's own, that nothing in VPP takes leave through
+// If, in frames for STNMAC. An address has one rule at most, whatever the tables. VPP keeps a rule when its interface
+// goes, and the next one that gets the index has it; of a rule for an interface that does not exist it dies
+// (src/plugins/stn/stn.c, 25.10).
+type STN struct {
+	Addr netip.Addr
+	If   string
+	// NIC is the interface that has Addr, and Bits its subnet's length, where Addr is the host's own: then all stands
+	// before the rule that the host is reached by. Empty for an address of another.
+	NIC  string
+	Bits uint8
+}
+
+// STNMAC is the MAC that the plugin sends to (stn_hw_addr_dst): that of the Linux end of If.
+var STNMAC = MAC{0, 0, 0, 0, 0, 2}
+
+const stnPlugin = "stn"
+
+func stnKey(a netip.Addr) Key { return Key{Kind: KindSTN, Prefix: full(a)} }
+
+// Key implements Object.
+func (o STN) Key() Key { return stnKey(o.Addr) }
+
+// AppendNeeds implements Object.
+func (o STN) AppendNeeds(keys []Key) []Key {
+	keys = needInterface(keys, o.If)
+	if o.NIC == "" {
+		return keys
+	}
+	return append(keys, Up{If: o.NIC}.Key(), Address{If: o.NIC, Addr: netip.PrefixFrom(o.Addr, int(o.Bits))}.Key(),
+		Up{If: o.If}.Key(), Unnumbered{If: o.If}.Key(), ProxyARPOn{If: o.If}.Key())
+}
+
+// AppendText implements Object: "stn 192.168.16.1 host-vpp2", "stn 192.168.16.1 host-vpp2 nic uplink0 24".
+func (o STN) AppendText(b []byte) []byte {
+	b = appendWord(append(o.Addr.AppendTo(append(b, "stn "...)), ' '), o.If)
+	if o.NIC != "" {
+		b = appendUint(append(appendWord(b, " nic", o.NIC), ' '), uint32(o.Bits))
+	}
+	return b
+}
+
+func (STN) parse(p *words) Object {
+	o := STN{Addr: p.addr(), If: p.word()}
+	if p.has("nic") {
+		o.NIC, o.Bits = p.word(), uint8(p.number(7))
+		if p.err == nil && !netip.PrefixFrom(o.Addr, int(o.Bits)).IsValid() {
+			p.fail("%d is not a length of %s", o.Bits, o.Addr)
+		}
+	}
+	return o
+}
+
+// owner: a rule outlives its interface.
+func (o STN) owner() (Key, bool) { return Key{}, false }
+func (o STN) ours() bool         { return true }
+
+// replaces: an addition moves the rule.
+func (o STN) replaces(Object) bool { return true }
+func (o STN) shown() dumpStep      { return dumpStep{dump: stnDump} }
+
+// like: the plugin knows nothing of NICs.
+func (o STN) like(found Object) bool {
+	f, ok := found.(STN)
+	return ok && f.If == o.If
+}
+
+type stnMessages struct {
+	rule      stn.StnAddDelRule
+	ruleReply stn.StnAddDelRuleReply
+}
+
+func (STN) messages() []api.Message {
+	m := new(stnMessages)
+	return []api.Message{&m.rule, &m.ruleReply}
+}
+
+func (o STN) fill(s *Session, r *request, add bool) {
+	m := buffers[stnMessages](s, KindSTN)
+	m.rule = stn.StnAddDelRule{IPAddress: toAddress(o.Addr), IsAdd: add}
+	if add { // a deletion goes by the address, and the interface may be dead
+		m.rule.SwIfIndex = s.swIfIndex(o.If)
+	}
+	r.invoke(&m.rule, &m.ruleReply, &m.ruleReply.Retval)
+}
+
+func (o STN) create(s *Session, r *request, _ Object) { o.fill(s, r, true) }
+func (o STN) delete(s *Session, r *request) bool      { o.fill(s, r, false); return true }
+
+var stnDump = &dump{whole: true, rare: true, plugin: stnPlugin, reader: stnReader{}}
+
+type stnReader struct{}
+
+func (stnReader) messages() []api.Message {
+	return []api.Message{&stn.StnRulesDump{}, &stn.StnRulesDetails{}}
+}
+
+func (stnReader) ask(_ *Session, _ dumpStep, r *request) { r.dump(&stn.StnRulesDump{}) }
+
+func (stnReader) take(s *Session, _ dumpStep, res Result) {
+	for _, m := range res.shown.details {
+		if d, ok := m.(*stn.StnRulesDetails); ok {
+			s.observe(STN{Addr: fromAddress(d.IPAddress), If: s.interfaceName(uint32(d.SwIfIndex))})
+		}
+	}
+}
