@@ -101,7 +101,8 @@ func Load(root string) (*Tree, error) {
 	return t, nil
 }
 
-// strangers are folders at the root that hold no source of the project: git's own, and what make run and make build write.
+// strangers are what holds no source of the project at the root: git's own, a folder or in a work tree a file, and the folders that make run
+// and make build write.
 var strangers = []string{".git", "bin", "out"}
 
 // add takes in one entry of the tree's walk.
@@ -112,7 +113,7 @@ func (t *Tree) add(name, rel string, d fs.DirEntry) error {
 		}
 		return nil
 	}
-	if !d.Type().IsRegular() {
+	if !d.Type().IsRegular() || slices.Contains(strangers, rel) {
 		return nil
 	}
 	text, err := os.ReadFile(name)
