@@ -66,3 +66,9 @@ func Pools(c scenarios.IPAM) (agent.Pools, error) {
 	pools, _, err := cfg.Pools()
 	return pools, err
 }
+
+// IsFile says whether a file reads as an agent's own configuration with an address plan, which no scenario does.
+func IsFile(yaml []byte) bool {
+	_, plan, err := agent.ParseIPAMConfig("", yaml)
+	return err == nil && len(plan) > 0
+}

@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -10,7 +12,11 @@ import (
 	"text/tabwriter"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/result"
+	"github.com/vppdrill/vppdrill/vppwire/inputfile"
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // choose reads the scenarios that run is asked for: files, names of the catalogue, patterns of such names, and of all of
@@ -67,6 +73,66 @@ func (c Config) matching(args []string) (words []string, err error) {
 		}
 	}
 	return words, nil
+}
+
+// load reads scenario files, or finds them in the catalogue: all of them, or those whose name is no file.
+func (c Config) load(catalog bool, files []string) ([]*scenarios.Scenario, error) {
+	var all []*scenarios.Scenario
+	if c.Catalog != nil {
+		var err error
+		if all, err = c.Catalog(); err != nil {
+			return nil, cli.BadInput(err)
+		}
+	}
+	if catalog {
+		if len(all) == 0 {
+			return nil, cli.CannotRun(errors.New("this build has no catalogue"))
+		}
+		return all, nil
+	}
+	if c.Explorer.Lives != nil {
+		all = append(all, c.Explorer.Lives()...)
+	}
+	var list []*scenarios.Scenario
+	for _, name := range files {
+		s, err := scenarios.Recover(name, func() (*scenarios.Scenario, error) { return scenarios.Load(name) })
+		if errors.Is(err, fs.ErrNotExist) {
+			s, err = fromCatalog(all, name)
+		}
+		if err != nil {
+			return nil, cli.BadInput(notScenario(name, err))
+		}
+		if _, err := result.SelectLaws(s, c.Laws()); err != nil {
+			return nil, cli.BadInput(err)
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+func fromCatalog(all []*scenarios.Scenario, name string) (*scenarios.Scenario, error) {
+	var names []string
+	for _, s := range all {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	hint := ""
+	if near := strictyaml.Nearest(name, names); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return nil, fmt.Errorf("%s: no such file, and no scenario of the catalogue is called so%s", name, hint)
+}
+
+// notScenario says of a file that reads as an agent's configuration what it is: its keys are no scenario's, and the
+// nearest ones would only mislead. Other errors stay as they are.
+func notScenario(file string, err error) error {
+	yaml, unread := inputfile.Read(file)
+	if unread == nil && agentconfig.IsFile(yaml) {
+		return fmt.Errorf("%s: this is an agent's configuration, which vppdrill agent --config takes; a scenario opens with its name and topology, see vppdrill init", file)
+	}
+	return err
 }
 
 // tellScenarios lists scenarios with what they are for.

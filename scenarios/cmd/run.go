@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"runtime"
 	"strconv"
@@ -18,7 +17,6 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/scenarios/result"
-	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // labWorlds are worlds of real processes. A build without one says that it cannot run here instead of not knowing it.
@@ -57,7 +55,8 @@ func runCommand(c Config) *cobra.Command {
 		Use:   "run FILE… | --catalog | --label LABEL | --failed DIR",
 		Short: "Run scenarios and judge them",
 		Long: `Run scenarios and print a verdict line for each. FILE is a scenario file, the name of a scenario of the catalogue,
-or a pattern of such names. --label takes those of them, or of the catalogue, that have a label.
+or a pattern of such names. --label takes those of them, or of the catalogue, that have a label; --list alone lists the
+catalogue.
 Without --seed a scenario runs with as many seeds as it asks for, from 1 on. A failing run prints its causes, the smallest
 scenario that fails the same way, and the command that shows it again.`,
 		Example: `  vppdrill run --catalog --out out
@@ -70,7 +69,7 @@ scenario that fails the same way, and the command that shows it again.`,
   vppdrill run node-joins --world netns
   vppdrill run my-scenario.yaml --world netns --cni 10-mynet.conflist --cni-path /opt/cni/bin`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if f.catalog == (len(args) > 0) && (f.catalog || len(f.labels) == 0 && f.failed == "") {
+			if f.catalog == (len(args) > 0) && (f.catalog || len(f.labels) == 0 && f.failed == "" && !f.list) {
 				return cli.Usagef("run wants scenario files or --catalog; see vppdrill run --help")
 			}
 			return nil
@@ -365,56 +364,6 @@ func verdictOf(results []result.Result) error {
 		return cli.Exit{Code: code}
 	}
 	return nil
-}
-
-// load reads scenario files, or finds them in the catalogue: all of them, or those whose name is no file.
-func (c Config) load(catalog bool, files []string) ([]*scenarios.Scenario, error) {
-	var all []*scenarios.Scenario
-	if c.Catalog != nil {
-		var err error
-		if all, err = c.Catalog(); err != nil {
-			return nil, cli.BadInput(err)
-		}
-	}
-	if catalog {
-		if len(all) == 0 {
-			return nil, cli.CannotRun(errors.New("this build has no catalogue"))
-		}
-		return all, nil
-	}
-	if c.Explorer.Lives != nil {
-		all = append(all, c.Explorer.Lives()...)
-	}
-	var list []*scenarios.Scenario
-	for _, name := range files {
-		s, err := scenarios.Recover(name, func() (*scenarios.Scenario, error) { return scenarios.Load(name) })
-		if errors.Is(err, fs.ErrNotExist) {
-			s, err = fromCatalog(all, name)
-		}
-		if err != nil {
-			return nil, cli.BadInput(err)
-		}
-		if _, err := result.SelectLaws(s, c.Laws()); err != nil {
-			return nil, cli.BadInput(err)
-		}
-		list = append(list, s)
-	}
-	return list, nil
-}
-
-func fromCatalog(all []*scenarios.Scenario, name string) (*scenarios.Scenario, error) {
-	var names []string
-	for _, s := range all {
-		if s.Name == name {
-			return s, nil
-		}
-		names = append(names, s.Name)
-	}
-	hint := ""
-	if near := strictyaml.Nearest(name, names); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
-	return nil, fmt.Errorf("%s: no such file, and no scenario of the catalogue is called so%s", name, hint)
 }
 
 // replayOf is the command that shows one run again: by file where there is one, else by its name in the catalogue.
