@@ -111,6 +111,8 @@ var (
 	ErrTaken = errors.New("address is taken")
 	// ErrNotInPool: Want.Addr is outside every block, reserved, or only in a draining block.
 	ErrNotInPool = errors.New("address is not in the pool")
+	// ErrUnmet: what the owner asks for by another way than Want is not to be had, though other addresses may be free.
+	ErrUnmet = errors.New("it gets no other")
 	// ErrNoBlock: the node holds no block yet.
 	ErrNoBlock = errors.New("node holds no block")
 )

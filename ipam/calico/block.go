@@ -133,6 +133,17 @@ func (b Block) assign(host string, uses []Use) Block {
 	return b
 }
 
+// assignOne gives host the address of an index, which is free.
+func (b Block) assignOne(i int, host string, u Use) Block {
+	b = b.clone()
+	b.Hosts[i] = host
+	b.Free = slices.DeleteFunc(b.Free, func(n int) bool { return n == i })
+	if u == b.Use(i) {
+		return b
+	}
+	return b.WithUse(i, u)
+}
+
 // Release takes addresses from a host and tells how many it had.
 func (b Block) Release(host string, addrs ...netip.Addr) (Block, int) {
 	b = b.clone()

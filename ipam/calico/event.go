@@ -39,11 +39,12 @@ type (
 		Owner ipam.Owner
 		// Namespace and Pod are its names, where they are known.
 		Namespace, Pod string
+		Want           Want
 	}
 	// PodLeft: a pod's plugin has been told that its sandbox goes. Of one that the agent does not know, as it was Calico's, the host gives
 	// back what was by its handle.
 	PodLeft struct{ Owner ipam.Owner }
-	// PodRefused: the agent had no address for a pod, for which its kubelet will ask again.
+	// PodRefused: the agent had no address for a pod that came, for which its kubelet will ask again.
 	PodRefused struct{ Owner ipam.Owner }
 )
 

@@ -58,7 +58,7 @@ type Host struct {
 	spent map[netip.Prefix]bool
 	// coming are pods whose plugins have asked, in their order; refused those that found no address, and when.
 	coming  []*coming
-	refused map[ipam.Owner]time.Time
+	refused map[ipam.Owner]refusal
 	// uses are what is known of pods that come or have an address, left the handles of those that the agent did not know.
 	uses map[ipam.Owner]Use
 	left map[string]bool
@@ -74,16 +74,27 @@ type coming struct {
 	// id is its plugin's, waits is false once that was let go.
 	id    uint64
 	waits bool
+	want  Want
+	// refused says why it gets nothing of what it asks for, nil where it may.
+	refused error
 }
 
 // NewHost returns the host of an agent with this allocator. Tell it the agent, its own Node object and all blocks to
 // start.
 func NewHost(pools Pools, alloc Node) *Host {
-	return &Host{
-		alloc: alloc, pools: pools.For(nil), all: pools, view: newView(),
-		since: make(map[netip.Prefix]time.Time), spent: make(map[netip.Prefix]bool), refused: make(map[ipam.Owner]time.Time),
+	h := &Host{
+		alloc: alloc, view: newView(),
+		since: make(map[netip.Prefix]time.Time), spent: make(map[netip.Prefix]bool), refused: make(map[ipam.Owner]refusal),
 		uses: make(map[ipam.Owner]Use), left: make(map[string]bool),
 	}
+	h.takePools(pools, nil)
+	return h
+}
+
+// takePools takes in what there is, and which of it a pod gets addresses of that asks for nothing.
+func (h *Host) takePools(all Pools, labels map[string]string) {
+	h.all, h.labels = all, labels
+	h.pools, _ = all.ForPod(labels, Want{}) // it refuses nobody who asks for nothing
 }
 
 // Step takes an event and returns what follows from it, in order.
@@ -112,10 +123,10 @@ func (h *Host) Step(now time.Time, ev Event) []Effect {
 	case BlockGone:
 		h.blocksChanged(h.view.drop(ev.Block))
 	case PoolsChanged:
-		h.all, h.pools = ev.Pools, ev.Pools.For(h.labels)
+		h.takePools(ev.Pools, h.labels)
 		h.soon(now)
 	case Labelled:
-		h.labels, h.pools = ev.Labels, h.all.For(ev.Labels)
+		h.takePools(h.all, ev.Labels)
 		h.soon(now)
 	case AgentSeen:
 		h.agent = ev
@@ -125,7 +136,7 @@ func (h *Host) Step(now time.Time, ev Event) []Effect {
 	case PodComing:
 		h.prepare(ev)
 	case PodRefused:
-		h.refused[ev.Owner] = now
+		h.refused[ev.Owner] = refusal{now, h.wanted(ev.Owner)}
 	case PodLeft:
 		if handle := HandleOf(ev.Owner); !h.holds(ev.Owner) && h.strange(map[string]bool{handle: true}) != nil {
 			h.left[handle] = true
@@ -174,9 +185,19 @@ func (h *Host) prepare(ev PodComing) {
 	}
 	c := h.coming[i]
 	h.letGo(c)
-	c.id, c.waits, c.until = ev.ID, true, h.now.Add(comingTime)
+	c.id, c.waits, c.until, c.want, c.refused = ev.ID, true, h.now.Add(comingTime), ev.Want, nil
 	h.soon(c.until)
 	h.soon(h.now)
+}
+
+// wanted is what a pod that comes asks for.
+func (h *Host) wanted(o ipam.Owner) Want {
+	for _, c := range h.coming {
+		if c.owner == o {
+			return c.want
+		}
+	}
+	return Want{}
 }
 
 func (h *Host) letGo(c *coming) {
@@ -205,6 +226,7 @@ func (h *Host) decide() {
 	h.look()
 	h.forget()
 	h.keep()
+	h.setApart()
 	h.lacking = h.balance()
 	if want := h.Want(); !slices.Equal(want, h.told) || h.begun && !h.spoke {
 		h.told, h.spoke = want, h.begun
@@ -215,7 +237,7 @@ func (h *Host) decide() {
 		return
 	}
 	none := false
-	if !h.giveBack() && h.lacking > 0 {
+	if !h.giveBack() && !h.assignAsked() && h.lacking > 0 {
 		if none = !h.assign(h.lacking); none {
 			h.keepOne()
 		}
@@ -235,8 +257,8 @@ func (h *Host) forget() {
 		}
 		return over
 	})
-	for o, at := range h.refused { // in any order: each by itself
-		if h.holds(o) || h.now.Sub(at) > refusedTime {
+	for o, r := range h.refused { // in any order: each by itself
+		if h.holds(o) || h.now.Sub(r.at) > refusedTime {
 			delete(h.refused, o)
 		}
 	}
@@ -245,24 +267,30 @@ func (h *Host) forget() {
 // answer lets plugins go on for which there is an address and, when no more are to be had, those for which there will
 // be none.
 func (h *Host) answer(none bool) {
+	h.answerAsked()
 	used, ready, assigned := h.used(), 0, 0
 	for _, p := range h.Want() {
-		if !used[p.Addr()] {
+		if !used[p.Addr()] && !h.alloc.apart[p.Addr()] {
 			assigned++
 		}
 	}
 	for _, b := range h.agent.Blocks {
-		if !b.Draining && !used[b.Prefix.Addr()] {
+		if a := b.Prefix.Addr(); !b.Draining && !used[a] && !h.alloc.apart[a] {
 			ready++
 		}
 	}
-	for i, c := range h.coming {
+	i := 0
+	for _, c := range h.coming {
+		if h.asks(c) {
+			continue
+		}
 		if c.waits && (ready > 0 || none && i >= assigned) {
 			h.letGo(c)
 			c.until = h.now.Add(takingTime)
 			h.soon(c.until)
 		}
 		ready--
+		i++
 	}
 }
 
@@ -283,10 +311,9 @@ func (h *Host) Pending() string {
 
 // Owes says that a pod which was refused within the time in which its kubelet asks again would find an address now.
 func (h *Host) Owes(now time.Time) bool {
-	for o, at := range h.refused { // in any order: whether there is one
-		if !h.holds(o) && now.Sub(at) <= refusedTime {
-			_, err := h.pools.Assign(h.view.all(), h.self, Use{})
-			return err == nil
+	for o, r := range h.refused { // in any order: whether there is one
+		if !h.holds(o) && now.Sub(r.at) <= refusedTime && h.would(r) {
+			return true
 		}
 	}
 	return false

@@ -50,7 +50,7 @@ func (h *Host) look() {
 // balance chooses what goes back, and says how many addresses are lacking. What the agent has not taken for barredTime
 // does not count while pods wait, as another node's record bars it; a node does not go on collecting such.
 func (h *Host) balance() (lacking int) {
-	needed := max(h.alloc.Len()+len(h.coming), LeastKept)
+	needed := max(h.alloc.Len()+len(h.coming)-len(h.lone()), LeastKept)
 	used := h.used()
 	have, barred := 0, 0
 	var idle []netip.Prefix
@@ -67,6 +67,10 @@ func (h *Host) balance() (lacking int) {
 			h.leaving = append(h.leaving, p)
 			continue
 		}
+		if free && h.idle(p.Addr()) {
+			h.leaving = append(h.leaving, p)
+			continue
+		}
 		held, late := h.holdsBlock(p), told && h.now.Sub(since) >= barredTime
 		if free && late && !held {
 			if barred++; len(h.coming) > 0 {
@@ -74,7 +78,7 @@ func (h *Host) balance() (lacking int) {
 			}
 		}
 		have++
-		if free && (held || late) { // what the agent was told a moment ago it may still take
+		if free && (held || late) && !h.alloc.apart[p.Addr()] { // what the agent was told a moment ago it may still take
 			idle = append(idle, p)
 		}
 	}
@@ -128,7 +132,7 @@ func (h *Host) assign(n int) bool {
 	}
 	uses := make([]Use, 0, n)
 	for _, c := range h.coming {
-		if _, kept := h.alloc.kept[c.owner]; !kept && len(uses) < n {
+		if _, kept := h.alloc.kept[c.owner]; !kept && len(uses) < n && !h.asks(c) {
 			uses = append(uses, h.uses[c.owner])
 		}
 	}

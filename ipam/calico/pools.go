@@ -31,7 +31,9 @@ type Pools struct {
 	Lengths   map[netip.Prefix]int
 	// Selectors say of which nodes a range is; one without is of all.
 	Selectors map[netip.Prefix]Selector
-	// Names are the pools that are known, in use or not, for figures alone.
+	// Namespaces say the same of the labels of pods' namespaces (namespaceSelector).
+	Namespaces map[netip.Prefix]Selector
+	// Names are the pools that are known, in use or not: of figures, and of what pods ask for.
 	Names map[string]netip.Prefix
 	// MaxBlocks is how many blocks may have an affinity to one host, above 0.
 	MaxBlocks int

@@ -14,7 +14,7 @@ type Selector struct{ matches matcher }
 // ParseSelector reads one. The error says what was expected where.
 func ParseSelector(text string) (Selector, error) {
 	p := selectorParser{text: text, rest: strings.TrimLeft(text, " \t")}
-	if p.rest == "" {
+	if p.rest == "" || strings.TrimRight(p.rest, " \t") == "all()" {
 		return Selector{}, nil
 	}
 	matches, err := p.or()
@@ -23,6 +23,9 @@ func ParseSelector(text string) (Selector, error) {
 	}
 	return Selector{matches}, err
 }
+
+// All reports whether it selects all, as the zero Selector and all() do.
+func (s Selector) All() bool { return s.matches == nil }
 
 // Matches reports whether labels are selected.
 func (s Selector) Matches(labels map[string]string) bool {

@@ -1,6 +1,7 @@
 package calico
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -21,9 +22,10 @@ import (
 //	blocks, block, gone                        input lines are blocks: CIDR UID VERSION AFFINITY [HOST…], a host an address, - for a free one
 //	agent [busy] [ADDR…]                       what the host's agent holds now
 //	take|drop POD, refused POD                 the agent gives a pod an address, takes it back, has none
-//	pod ID POD                                 the plugin of a pod asks
+//	pod ID POD [addr=A] [pools=(P,…)] [in=LABEL] [refused]   the plugin of a pod asks, in a namespace that may have a label
 //	pools CIDR…                                the pools are others
 //	pool-of CIDR LABEL                         a pool is of nodes that have a label
+//	pool-in CIDR LABEL                         a pool is of namespaces that have a label
 //	labels LABEL…                              of the host's Node object
 //	wrote done|conflict|unknown                the answer to the last write
 //	wait DURATION                              time passes; the machine is woken as it asked
@@ -84,7 +86,14 @@ func (s *story) command(d *datadriven.TestData) {
 	case "agent":
 		s.agent(words)
 	case "take":
-		_, _, err := s.alloc.Allocate(s.now, pod(words[0]), ipam.Want{})
+		l, _, err := s.alloc.Allocate(s.now, pod(words[0]), ipam.Want{})
+		switch {
+		case errors.Is(err, ipam.ErrExhausted), errors.Is(err, ipam.ErrUnmet):
+			s.lines = append(s.lines, err.Error())
+			return
+		case len(s.alloc.apart)+len(s.alloc.asking) > 0:
+			s.lines = append(s.lines, fmt.Sprintf("%s has %s", words[0], l.Addr))
+		}
 		s.must(err)
 		s.seen(true)
 	case "drop":
@@ -95,7 +104,7 @@ func (s *story) command(d *datadriven.TestData) {
 	case "pod":
 		id, err := strconv.ParseUint(words[0], 10, 64)
 		s.must(err)
-		s.step(PodComing{ID: id, Owner: pod(words[1])})
+		s.step(PodComing{ID: id, Owner: pod(words[1]), Want: s.want(d)})
 	case "pools":
 		s.pools.Ranges = nil
 		for _, w := range words {
@@ -113,6 +122,11 @@ func (s *story) command(d *datadriven.TestData) {
 		s.must(err)
 		s.pools.Selectors = map[netip.Prefix]Selector{netip.MustParsePrefix(words[0]): sel}
 		s.step(PoolsChanged{Pools: s.pools})
+	case "pool-in":
+		sel, err := ParseSelector("has(" + words[1] + ")")
+		s.must(err)
+		s.pools.Namespaces = map[netip.Prefix]Selector{netip.MustParsePrefix(words[0]): sel}
+		s.step(PoolsChanged{Pools: s.pools})
 	case "wrote":
 		s.wrote(words[0])
 	case "wait":
@@ -127,6 +141,25 @@ func (s *story) command(d *datadriven.TestData) {
 	default:
 		d.Fatalf(s.t, "unknown command %s", d.Cmd)
 	}
+}
+
+// want is what a pod asks for.
+func (s *story) want(d *datadriven.TestData) (w Want) {
+	for _, a := range d.CmdArgs[2:] {
+		switch a.Key {
+		case "addr":
+			w.Addr = netip.MustParseAddr(a.Vals[0])
+		case "pools":
+			w.Pools = a.Vals
+		case "in":
+			w.Labels = map[string]string{a.Vals[0]: ""}
+		case "refused":
+			w.Refused = "annotation x: cannot be read"
+		default:
+			d.Fatalf(s.t, "unknown wish %s", a.Key)
+		}
+	}
+	return w
 }
 
 func (s *story) must(err error) {

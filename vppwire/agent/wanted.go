@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -34,10 +35,13 @@ func (t *attachment) wants(pools []string) (want [2]netip.Addr, err error) {
 
 // unmet says of a refusal which wish it is for, where it is for one.
 func (t *attachment) unmet(want netip.Addr, err error) error {
-	if !slices.Contains(t.wanted, want) {
-		return err
+	switch {
+	case errors.Is(err, ipam.ErrUnmet):
+		return fmt.Errorf(WantedRefused+"%w", err)
+	case slices.Contains(t.wanted, want):
+		return fmt.Errorf(WantedRefused+"%s: %w", want, err)
 	}
-	return fmt.Errorf(WantedRefused+"%s: %w", want, err)
+	return err
 }
 
 // grants reports whether an ADD that is repeated with these wishes can be answered by what t has, or is being given.

@@ -85,7 +85,7 @@ func AgentNeeds(use AgentUse) []Need {
 			Need{Group: CiliumGroup, Resource: CiliumNodeResource + "/status", Verbs: []string{"update"}})
 	}
 	if use.CalicoBlocks {
-		needs = append(needs, calicoNeeds()...)
+		needs = append(append(needs, calicoNeeds()...), Need{Resource: "pods", Verbs: []string{"get"}}, Need{Resource: "namespaces", Verbs: []string{"get"}})
 	}
 	return needs
 }

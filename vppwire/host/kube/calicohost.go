@@ -94,7 +94,11 @@ func (p preparing) Request(ctx context.Context, event func(number uint64) agent.
 		}
 		return answer, err
 	}
-	p.h.prepare(ctx, add.Sandbox)
+	want, err := p.h.want(ctx, add.Sandbox, add.Wanted)
+	if err != nil {
+		return agent.Answer{Code: agent.CodeTryAgain, Message: err.Error()}, nil
+	}
+	p.h.prepare(ctx, add.Sandbox, want)
 	answer, err := p.CNI.Request(ctx, event)
 	if err == nil && answer.Exhausted {
 		p.h.tell(ctx, calico.PodRefused{Owner: add.Sandbox.Owner})
@@ -103,13 +107,13 @@ func (p preparing) Request(ctx context.Context, event func(number uint64) agent.
 }
 
 // prepare waits until the agent may be asked, or ctx ends.
-func (h *CalicoHost) prepare(ctx context.Context, s agent.Sandbox) {
+func (h *CalicoHost) prepare(ctx context.Context, s agent.Sandbox, want calico.Want) {
 	h.mu.Lock()
 	h.asked++
 	id, ready := h.asked, make(chan struct{})
 	h.waiting[id] = ready
 	h.mu.Unlock()
-	h.tell(ctx, calico.PodComing{ID: id, Owner: s.Owner, Namespace: s.PodNamespace, Pod: s.PodName})
+	h.tell(ctx, calico.PodComing{ID: id, Owner: s.Owner, Namespace: s.PodNamespace, Pod: s.PodName, Want: want})
 	select {
 	case <-ready:
 	case <-ctx.Done():

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -79,7 +78,7 @@ func (m *calicoSettings) said() {
 	}
 	slices.SortFunc(names, compareNumbered)
 	pools := calico.Pools{BlockBits: calico.DefaultBlockBits, Lengths: map[netip.Prefix]int{}, Names: map[string]netip.Prefix{},
-		Selectors: map[netip.Prefix]calico.Selector{}}
+		Selectors: map[netip.Prefix]calico.Selector{}, Namespaces: map[netip.Prefix]calico.Selector{}}
 	for _, name := range names {
 		if r, err := space.ParsePrefix(m.specs[name].CIDR); err == nil {
 			pools.Names[name] = r
@@ -93,6 +92,9 @@ func (m *calicoSettings) said() {
 			pools.Ranges = append(pools.Ranges, r)
 			pools.Lengths[r] = blockBits(r, m.specs[name].BlockSize)
 			pools.Selectors[r], _ = calico.ParseSelector(m.specs[name].NodeSelector) // usable has read it
+			if sel, _ := calico.ParseSelector(m.specs[name].NamespaceSelector); !sel.All() {
+				pools.Namespaces[r] = sel
+			}
 		}
 	}
 	now, err := pools.Configured(m.config)
@@ -107,6 +109,7 @@ func (m *calicoSettings) said() {
 func (s poolSpec) usable() (netip.Prefix, error) {
 	r, err := space.ParsePrefix(s.CIDR)
 	_, bad := calico.ParseSelector(s.NodeSelector)
+	_, worse := calico.ParseSelector(s.NamespaceSelector)
 	switch {
 	case err != nil:
 		return r, err
@@ -116,8 +119,8 @@ func (s poolSpec) usable() (netip.Prefix, error) {
 		return r, fmt.Errorf("%s: addresses of IPv6 are not given", r)
 	case bad != nil:
 		return r, fmt.Errorf("nodeSelector: %w", bad)
-	case !slices.Contains([]string{"", "all()"}, strings.ReplaceAll(s.NamespaceSelector, " ", "")):
-		return r, fmt.Errorf("namespaceSelector %q: want all(), pools of some namespaces are not built", s.NamespaceSelector)
+	case worse != nil:
+		return r, fmt.Errorf("namespaceSelector: %w", worse)
 	}
 	if n := blockBits(r, s.BlockSize); n < 20 || n > 32 || n < r.Bits() {
 		return r, fmt.Errorf("blockSize %d: want 20 to 32, and no less than the length of %s", n, r)

@@ -3,6 +3,7 @@ package kube_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/netip"
 	"sync"
 	"testing"
@@ -345,7 +346,7 @@ func (n *playedNode) ask(k int) {
 	ctx, cni := n.ctx, n.cni
 	go func() {
 		_, _ = cni.Request(ctx, func(number uint64) agent.Event {
-			return agent.PodAdd{Request: number, Sandbox: agent.Sandbox{Owner: owner(k)}}
+			return agent.PodAdd{Request: number, Sandbox: agent.Sandbox{Owner: owner(k), PodNamespace: "default", PodName: fmt.Sprintf("%s-%d", n.name, k)}}
 		})
 		if ctx.Err() == nil {
 			n.do(func(n *playedNode) { n.asked[k] = false })

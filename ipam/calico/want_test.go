@@ -1,0 +1,85 @@
+package calico
+
+import (
+	"net/netip"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// Goal: annotations are read as Calico's plugin reads them, and what cannot be read refuses the pod by the annotation's
+// name instead of giving it any address. Method: a table.
+func TestWantOf(t *testing.T) {
+	tests := []struct {
+		name           string
+		pod, namespace map[string]string
+		want           Want // of Refused the beginning
+	}{
+		{name: "nothing"},
+		{"an address", map[string]string{AddressAnnotation: `["10.0.0.7"]`}, nil, Want{Addr: netip.MustParseAddr("10.0.0.7")}},
+		{"pools by name and CIDR", map[string]string{PoolsAnnotation: `["a","10.0.0.0/16"]`}, nil, Want{Pools: []string{"a", "10.0.0.0/16"}}},
+		{"the namespace's pools", nil, map[string]string{PoolsAnnotation: `["a"]`}, Want{Pools: []string{"a"}}},
+		{"the pod's pools first", map[string]string{PoolsAnnotation: `["b"]`}, map[string]string{PoolsAnnotation: `["a"]`}, Want{Pools: []string{"b"}}},
+		{"an address says it all", map[string]string{AddressAnnotation: `["10.0.0.7"]`}, map[string]string{PoolsAnnotation: `["a"]`}, Want{Addr: netip.MustParseAddr("10.0.0.7")}},
+		{"a namespace asks for no address", nil, map[string]string{AddressAnnotation: `["10.0.0.7"]`}, Want{}},
+		{"no JSON", map[string]string{AddressAnnotation: `10.0.0.7`}, nil, Want{Refused: "annotation " + AddressAnnotation + ": want a list"}},
+		{"no text", map[string]string{PoolsAnnotation: `[7]`}, nil, Want{Refused: "annotation " + PoolsAnnotation + ": want a list"}},
+		{"an empty list", map[string]string{PoolsAnnotation: `[]`}, nil, Want{Refused: "annotation " + PoolsAnnotation + ": the list is empty"}},
+		{"two addresses", map[string]string{AddressAnnotation: `["10.0.0.7","10.0.0.8"]`}, nil, Want{Refused: "annotation " + AddressAnnotation + ": 2 addresses"}},
+		{"no address", map[string]string{AddressAnnotation: `["ten"]`}, nil, Want{Refused: "annotation " + AddressAnnotation + `: "ten" is no address`}},
+		{"IPv6", map[string]string{AddressAnnotation: `["fd00::1"]`}, nil, Want{Refused: "annotation " + AddressAnnotation + `: "fd00::1" is no address of IPv4`}},
+		{"many pools", map[string]string{PoolsAnnotation: `["a"` + strings.Repeat(`,"a"`, wantedMost) + `]`}, nil, Want{Refused: "annotation " + PoolsAnnotation + ": 65 of them"}},
+	}
+	for _, test := range tests {
+		got := WantOf(test.pod, test.namespace, nil)
+		if test.want.Refused != "" && strings.HasPrefix(got.Refused, test.want.Refused) {
+			continue
+		}
+		if !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+		}
+	}
+}
+
+// Goal: AssignTo changes nothing but the one address, and refuses what Calico refuses. Method: each refusal once, with
+// its reason, and the two ways to have it.
+func TestAssignTo(t *testing.T) {
+	block := func(cidr, affinity string, hosts ...string) Block {
+		b := NewBlock(netip.MustParsePrefix(cidr), affinity)
+		for i, h := range hosts {
+			if h != "" {
+				b = b.assignOne(i, h, Use{})
+			}
+		}
+		return b
+	}
+	foreign := block("10.0.0.12/30", "a/1")
+	foreign.Foreign = true
+	blocks := []Block{block("10.0.0.0/30", "a/1", "", "b/1"), block("10.0.0.4/30", "b/1"), foreign}
+	pools := Pools{Ranges: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/28")}, BlockBits: 30, MaxBlocks: 1}
+	strict, fixed := pools, pools
+	strict.Strict, fixed.Fixed = true, true
+	for _, test := range []struct {
+		pools Pools
+		addr  string
+		want  string // a block, or the end of an error
+	}{
+		{pools, "10.0.0.2", "affinity=a/1 1=b/1 2=a/1(h)"},
+		{pools, "10.0.0.5", "affinity=b/1 1=a/1(h)"},
+		{pools, "10.0.0.9", "affinity=a/1 1=a/1(h)"}, // beyond MaxBlocks, as Calico does for an address by name
+		{pools, "10.0.0.1", ": b has it"},
+		{pools, "10.0.0.13", ": block 10.0.0.12/30 gives no addresses"},
+		{pools, "10.0.1.1", ": no pool in use has it"},
+		{strict, "10.0.0.5", ": block 10.0.0.4/30 is of b, and addresses are not borrowed"},
+		{fixed, "10.0.0.9", ": there is no block of it, and hosts claim none"},
+	} {
+		b, err := test.pools.AssignTo(blocks, "a/1", netip.MustParseAddr(test.addr), Use{Handle: "h"})
+		got := b.String()
+		if err != nil {
+			got = strings.TrimPrefix(err.Error(), test.addr)
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", test.addr, got, test.want)
+		}
+	}
+}
