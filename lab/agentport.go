@@ -295,7 +295,9 @@ func (n *node) heard(s state) {
 			n.tellAddresses(at, c.Addresses)
 		}
 		for _, l := range c.Leased {
-			tell(fact.Fact{At: at, Node: n.name, What: fact.Leased{Owner: l.Owner, Addr: l.Addr, Block: l.Block, Pool: "", Left: leftOf(&c, l.Addr)}}, "")
+			pool, _ := n.askedPools.Load(l.Owner)
+			asked, _ := pool.(string)
+			tell(fact.Fact{At: at, Node: n.name, What: fact.Leased{Owner: l.Owner, Addr: l.Addr, Block: l.Block, Pool: asked, Left: leftOf(&c, l.Addr)}}, "")
 			n.rests.End(l.Addr)
 		}
 	}

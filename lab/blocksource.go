@@ -117,7 +117,8 @@ func (b *blockSource) close() error {
 
 // join makes a node's object, leave deletes it.
 func (b *blockSource) join(n *node) {
-	o := apiserver.Object{"apiVersion": "v1", "kind": "Node", "metadata": apiserver.Object{"name": n.name, "uid": n.uid()}}
+	o := apiserver.Object{"apiVersion": "v1", "kind": "Node", "metadata": apiserver.Object{"name": n.name, "uid": n.uid(),
+		"labels": apiserver.Object{scenarios.HostnameLabel: n.name}}}
 	if b.w.cloud != nil {
 		o["spec"] = apiserver.Object{"providerID": b.w.cloud.ProviderID(n.name)}
 	}

@@ -49,22 +49,38 @@ func (b *blockSource) openPools() error {
 			return err
 		}
 	}
+	for _, p := range own.Pools {
+		if err := b.putPool(p.Name, p.CIDR, p.Selector()); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
+// openPool makes another part of the default pool, which is of all nodes.
 func (b *blockSource) openPool(r netip.Prefix) error {
-	plan, err := b.plan.Plan()
-	if err != nil {
-		return err
-	}
 	b.mu.Lock()
 	b.pools = append(b.pools, r)
 	b.poolsMade++
 	name := "pool-" + strconv.Itoa(b.poolsMade)
 	b.mu.Unlock()
+	return b.putPool(name, r, "all()")
+}
+
+func (b *blockSource) putPool(name string, r netip.Prefix, selector string) error {
+	plan, err := b.plan.Plan()
+	if err != nil {
+		return err
+	}
 	b.server.Put(kube.IPPoolResource, apiserver.Object{"apiVersion": kube.CalicoGroup + "/" + kube.CalicoVersion, "kind": kube.IPPoolKind,
-		"metadata": apiserver.Object{"name": name}, "spec": apiserver.Object{"cidr": r.String(), "blockSize": plan.PodSubnetOneNodePrefixLen, "nodeSelector": "all()"}})
+		"metadata": apiserver.Object{"name": name}, "spec": apiserver.Object{"cidr": r.String(), "blockSize": plan.PodSubnetOneNodePrefixLen, "nodeSelector": selector}})
 	return nil
+}
+
+// putAsking makes the object of a pod that asks for a pool, which is all that agents look for in one.
+func (b *blockSource) putAsking(p *pod) {
+	b.server.Put("pods", apiserver.Object{"apiVersion": "v1", "kind": "Pod", "metadata": apiserver.Object{
+		"namespace": "default", "name": p.name, "uid": p.uid, "annotations": apiserver.Object{calico.PoolsAnnotation: `["` + p.pool + `"]`}}})
 }
 
 // closePool deletes the IPPool of a range: its blocks give no more addresses.

@@ -69,7 +69,9 @@ type node struct {
 	removals  int64
 	// rests are its released addresses, kept the changes of its record that were not told yet.
 	rests Rests
-	kept  []keptRecord
+	// askedPools are the pools that owners' pods ask for by an annotation, by owner.
+	askedPools sync.Map
+	kept       []keptRecord
 }
 
 // daemon is one of the two programs on a node.

@@ -22,8 +22,9 @@ type pod struct {
 	maxPerNode int
 	// static pods' sandboxes have another UID than their object.
 	static bool
-	// wanted are the addresses that it asks for.
+	// wanted are the addresses that it asks for, pool is what its annotation names.
 	wanted []netip.Addr
+	pool   string
 	// pinned pods are the topology's: nobody evicts them.
 	pinned bool
 	// removed: the API server has forgotten its object.
@@ -53,7 +54,7 @@ func (w *World) createPod(spec timeline.Pod) {
 		return
 	}
 	w.pods.made++
-	p := &pod{name: spec.Name, uid: uuid.NewString(), app: spec.App, node: spec.Node, maxPerNode: spec.MaxPerNode, static: spec.Static, pinned: spec.Pinned, wanted: spec.Addresses,
+	p := &pod{name: spec.Name, uid: uuid.NewString(), app: spec.App, node: spec.Node, maxPerNode: spec.MaxPerNode, static: spec.Static, pinned: spec.Pinned, wanted: spec.Addresses, pool: spec.Pool,
 		number: w.pods.made}
 	w.pods.byName[spec.Name] = p
 	w.mu.Unlock()
@@ -114,6 +115,9 @@ func (w *World) publish(p *pod) error {
 		return nil
 	}
 	p.published = true
+	if p.pool != "" {
+		w.source.putAsking(p)
+	}
 	return w.control.objects.PutPod(context.Background(), p.node, p.uid)
 }
 
@@ -186,6 +190,9 @@ func (w *World) podStopped(p *pod) {
 		return
 	}
 	p.removed = true
+	if p.pool != "" {
+		w.source.server.Remove("pods", "default", p.name)
+	}
 	if err := w.control.objects.DeletePod(context.Background(), p.node, p.uid); err != nil {
 		w.Fail(err)
 	}

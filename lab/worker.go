@@ -123,6 +123,9 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 	if n.w.scenario().Config.IPAM.UseExternalIPAM {
 		req.Addr, req.SecondAddr = n.w.external.pick(n, s.owner)
 	}
+	if w.pod.pool != "" {
+		n.askedPools.Store(s.owner, w.pod.pool)
+	}
 	r, err := k.plugin(ctx, "Add", s.owner, req)
 	k.Lock()
 	defer k.Unlock()

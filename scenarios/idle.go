@@ -126,8 +126,8 @@ func (s *Scenario) checkIdle() *InputError {
 		return s.wrongAt(path, idleSetting, "is of "+string(of))
 	}
 	for i, step := range s.Timeline {
-		if a, ok := step.Action.(CreatePods); ok && a.Pool != "" && !byMode(MultiPool)(s) {
-			return s.wrongAt("timeline["+strconv.Itoa(i)+"].pool", idleSetting, "names a pool of cilium's mode multi-pool")
+		if a, ok := step.Action.(CreatePods); ok && a.Pool != "" && !s.Config.IPAM.Traits().named() {
+			return s.wrongAt("timeline["+strconv.Itoa(i)+"].pool", idleSetting, "names a pool of cilium's mode multi-pool, or of config.ipam.calico.pools")
 		}
 	}
 	for _, i := range s.Config.Wiring.mode().Idle(s.around()) {

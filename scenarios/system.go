@@ -3,6 +3,7 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -84,8 +85,21 @@ type Traits struct {
 	Rest time.Duration
 	// NoWanted says why no pod gets the address that it asks for, "" where pods may ask.
 	NoWanted string
+	// Pools are those that pods may ask for by name, beside the default one; DefaultPool is its name where they may ask for
+	// that, too.
+	Pools       []NamedPool
+	DefaultPool string
 	// NoReuseDelay says why config.ipam.reuseDelay would do nothing, "" where it does something.
 	NoReuseDelay string
+}
+
+// named reports whether pods may ask for a pool by its name.
+func (t Traits) named() bool { return len(t.Pools) > 0 || t.DefaultPool != "" }
+
+// NamedPool is a pool of addresses that pods ask for by its name.
+type NamedPool struct {
+	Name   string
+	Ranges []netip.Prefix
 }
 
 // RangeChanges are the changes of ranges that a system takes.

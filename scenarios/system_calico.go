@@ -2,6 +2,9 @@ package scenarios
 
 import (
 	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/calico"
@@ -18,6 +21,27 @@ type CalicoIPAM struct {
 	MaxBlocks      int  `yaml:"maxBlocksPerHost" min:"1" max:"4096" doc:"How many blocks a node claims at most; it borrows beyond."`
 	// EmptyBlockGrace is kube-controllers' leakGracePeriod.
 	EmptyBlockGrace time.Duration `yaml:"emptyBlockGrace" doc:"A node's block that is empty for so long is released, if the node has another one."`
+	// Pools are IPPools.
+	Pools []CalicoPool `yaml:"pools" doc:"Named IPPools beside the default one, which has config.ipam.ranges; create-pods asks for one by pool."`
+}
+
+// CalicoPool is an IPPool with a name, whose blocks are as long as the default one's.
+type CalicoPool struct {
+	Name string       `yaml:"name" required:"true" pattern:"word" doc:"Its name, which pods ask for by the annotation cni.projectcalico.org/ipv4pools."`
+	CIDR netip.Prefix `yaml:"cidr" required:"true" doc:"Its range, inside podSubnetCIDR and apart from all others."`
+	// Nodes are what its nodeSelector selects.
+	Nodes []string `yaml:"nodes" pattern:"word" doc:"The nodes whose pods get its addresses without asking for it, none when absent."`
+}
+
+// HostnameLabel is the label of Node objects by which pools select nodes.
+const HostnameLabel = "kubernetes.io/hostname"
+
+// Selector is the pool's nodeSelector, as Calico writes it.
+func (p CalicoPool) Selector() string {
+	if len(p.Nodes) == 0 {
+		return "!all()"
+	}
+	return HostnameLabel + " in { '" + strings.Join(p.Nodes, "', '") + "' }"
 }
 
 // calicoRules are the system's. The IPPool has a blockSize of 20 to 32; below 8 addresses Contiv's own ranges, which agents check, make no sense.
@@ -27,15 +51,29 @@ var calicoSystem = AddressSystem{Name: Calico, Section: CalicoIPAM{MaxBlocks: ca
 	Rules: calicoRules{20, 29}, Planner: calicoRules{}, Draws: calicoRules{}, Attachment: struct{ Store, API int64 }{0, 6}, Daemon: "calico-node",
 	Requests: []string{"block-assign", "block-release", "block-tend"}}
 
-func (calicoRules) Traits(IPAM) Traits {
-	return Traits{Leader: true, Daemons: true, Ranges: RangesComeAndGo, BlockBits: calico.DefaultBlockBits,
-		NoWanted:     "Calico claims the block of an address that a pod asks for, and hosts here claim the blocks of their turn",
+func (calicoRules) Traits(c IPAM) Traits {
+	var pools []NamedPool
+	for _, p := range SectionOf[CalicoIPAM](c).Pools {
+		pools = append(pools, NamedPool{p.Name, []netip.Prefix{p.CIDR}})
+	}
+	return Traits{Leader: true, Daemons: true, Ranges: RangesComeAndGo, BlockBits: calico.DefaultBlockBits, Pools: pools,
 		NoReuseDelay: "is nothing that calico has: it gives the address first that has been free for the longest"}
 }
 
 func (r calicoRules) Check(s *Scenario, p contiv.Plan) *InputError {
 	if n := p.PodSubnetOneNodePrefixLen; n < r.bitsMin || n > r.bitsMax {
 		return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "Calico's blocks are /%d to /%d", r.bitsMin, r.bitsMax)
+	}
+	all := slices.Clone(s.Config.IPAM.Ranges)
+	for i, pool := range SectionOf[CalicoIPAM](s.Config.IPAM).Pools {
+		path := "config.ipam.calico.pools[" + strconv.Itoa(i) + "]"
+		if len(s.Config.IPAM.Ranges) == 0 {
+			return s.wrongAt("config.ipam.calico.pools", noDefaultPool)
+		}
+		if err := s.checkPoolRange(path+".cidr", pool.CIDR, p.PodSubnet, p.PodSubnetOneNodePrefixLen, all); err != nil {
+			return err
+		}
+		all = append(all, pool.CIDR)
 	}
 	return nil
 }

@@ -24,6 +24,12 @@ func (ciliumRules) Traits(c IPAM) Traits {
 	if t.Single {
 		t.NoReuseDelay = "is nothing that cilium has with mode " + string(mode) + ": what a node gives back is releaseDelay's affair"
 	}
+	for _, p := range c.Cilium.Pools {
+		t.Pools = append(t.Pools, NamedPool{p.Name, p.IPv4})
+	}
+	if mode == MultiPool {
+		t.DefaultPool = DefaultCiliumPool
+	}
 	if mode == ClusterPool {
 		t.Ranges = RangesGrow
 	}

@@ -67,7 +67,7 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 		at.Nearest = err.Nearest
 		return at
 	}
-	return nil
+	return s.checkNamedPools(c)
 }
 
 // systemsWith lists the systems that have something by their defaults: "nodeipam, cilium and calico".
@@ -165,42 +165,64 @@ func (s *Scenario) checkEC2(c IPAM, p contiv.Plan, prefixes string, delegated bo
 	return nil
 }
 
-// checkPools refuses named pools whose ranges are not their own, and pods that ask for a pool that is not there.
+// noDefaultPool is what named pools do where they are all there are.
+const noDefaultPool = "leave nothing to the default pool: give it a range in config.ipam.ranges"
+
+// checkPoolRange refuses a range of a named pool that is not of its own, or in which no block of this length has room.
+func (s *Scenario) checkPoolRange(at string, r, pods netip.Prefix, length int, others []netip.Prefix) *InputError {
+	switch {
+	case r.Bits() < pods.Bits() || !pods.Contains(r.Addr()):
+		return s.wrongAt(at, "%s is not inside podSubnetCIDR %s", r, pods)
+	case r.Bits() > length:
+		return s.wrongAt(at, "%s has no room for a node's block of /%d", r, length)
+	}
+	for _, other := range others {
+		if other.Overlaps(r) {
+			return s.wrongAt(at, "%s overlaps %s", r, other)
+		}
+	}
+	return nil
+}
+
+// checkPools refuses named pools of Cilium's whose ranges are not their own.
 func (s *Scenario) checkPools(c IPAM, pods netip.Prefix, bits int) *InputError {
-	names := []string{DefaultCiliumPool}
 	all := slices.Clone(c.Ranges)
 	switch {
 	case len(c.Cilium.Pools) == 0:
 	case c.System != Cilium || c.Cilium.Mode != MultiPool || pods.Addr().Is6():
 		return s.wrongAt("config.ipam.cilium.pools", "are of cilium's mode multi-pool, with IPv4")
 	case len(c.Ranges) == 0:
-		return s.wrongAt("config.ipam.cilium.pools", "leave nothing to the default pool: give it a range in config.ipam.ranges")
+		return s.wrongAt("config.ipam.cilium.pools", noDefaultPool)
 	}
 	for i, p := range c.Cilium.Pools {
 		path := "config.ipam.cilium.pools[" + strconv.Itoa(i) + "]"
-		length := cmp.Or(p.MaskSize, bits)
-		switch {
-		case slices.Contains(names, p.Name):
-			return s.wrongAt(path+".name", "%s is a pool already", p.Name)
-		case len(p.IPv4) == 0:
+		if len(p.IPv4) == 0 {
 			return s.wrongAt(path, "has no range: give it ipv4")
 		}
-		names = append(names, p.Name)
 		for k, r := range p.IPv4 {
-			at := path + ".ipv4[" + strconv.Itoa(k) + "]"
-			switch {
-			case r.Bits() < pods.Bits() || !pods.Contains(r.Addr()):
-				return s.wrongAt(at, "%s is not inside podSubnetCIDR %s", r, pods)
-			case r.Bits() > length:
-				return s.wrongAt(at, "%s has no room for a node's block of /%d", r, length)
-			}
-			for _, other := range all {
-				if other.Overlaps(r) {
-					return s.wrongAt(at, "%s overlaps %s", r, other)
-				}
+			if err := s.checkPoolRange(path+".ipv4["+strconv.Itoa(k)+"]", r, pods, cmp.Or(p.MaskSize, bits), all); err != nil {
+				return err
 			}
 			all = append(all, r)
 		}
+	}
+	return nil
+}
+
+// checkNamedPools refuses pools of one name, pods that ask for a pool that is not there, and ranges that come to lie in
+// one.
+func (s *Scenario) checkNamedPools(c IPAM) *InputError {
+	t := c.Traits()
+	section := "config.ipam." + string(c.System) + "."
+	var names []string
+	if t.DefaultPool != "" {
+		names = append(names, t.DefaultPool)
+	}
+	for i, p := range t.Pools {
+		if slices.Contains(names, p.Name) {
+			return s.wrongAt(section+"pools["+strconv.Itoa(i)+"].name", "%s is a pool already", p.Name)
+		}
+		names = append(names, p.Name)
 	}
 	unknown := func(path, name string) *InputError {
 		if name == "" || slices.Contains(names, name) {
@@ -210,19 +232,24 @@ func (s *Scenario) checkPools(c IPAM, pods netip.Prefix, bits int) *InputError {
 		err.Nearest = strictyaml.Nearest(name, names)
 		return err
 	}
-	if err := unknown("config.ipam.cilium.namespacePool", c.Cilium.NamespacePool); err != nil {
-		return err
+	if c.System == Cilium {
+		if err := unknown("config.ipam.cilium.namespacePool", c.Cilium.NamespacePool); err != nil {
+			return err
+		}
 	}
 	for i, step := range s.Timeline {
 		path := "timeline[" + strconv.Itoa(i) + "]"
 		switch a := step.Action.(type) {
 		case CreatePods:
+			if !t.named() { // which checkIdle refuses
+				continue
+			}
 			if err := unknown(path+".pool", a.Pool); err != nil {
 				return err
 			}
 		case AddRange:
-			for _, p := range c.Cilium.Pools {
-				if slices.ContainsFunc(p.IPv4, a.CIDR.Overlaps) {
+			for _, p := range t.Pools {
+				if slices.ContainsFunc(p.Ranges, a.CIDR.Overlaps) {
 					return s.wrongAt(path+".cidr", "%s overlaps a range of pool %s", a.CIDR, p.Name)
 				}
 			}

@@ -104,11 +104,11 @@ func (x *plugin) Fire() {
 		x.m.fact(fact.Fact{What: fact.Asked{Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Command: fact.AskedAddress, Netns: x.netns, Addr: netip.Addr{}, Wanted: nil}})
 		if w.faulty() && w.judge(fault.CNI(x.m.name, fact.AskedAddress, x.owner.ContainerID)).Action == fault.Vanish {
 			// The plugin is killed before it can print its result.
-			prep.Prepare(x.m.name, x.attempt(), func() {})
+			prep.Prepare(x.m.name, x.asking(), func() {})
 			x.end(killed)
 			return
 		}
-		prep.Prepare(x.m.name, x.attempt(), func() { w.eng.After(0, x) })
+		prep.Prepare(x.m.name, x.asking(), func() { w.eng.After(0, x) })
 		return
 	}
 	if x.prepared && !x.m.host.HasNamespace(x.netns) {
@@ -214,6 +214,14 @@ func (x *plugin) abandoned() {
 // attempt is the plugin's search for an address.
 func (x *plugin) attempt() controllers.Attempt {
 	return controllers.Attempt{Pod: x.pod, Owner: x.owner}
+}
+
+// asking is the same with what the pod asks for.
+func (x *plugin) asking() controllers.Attempt {
+	a := x.attempt()
+	add, _ := x.event(0).(agent.PodAdd)
+	a.Wanted = add.Wanted
+	return a
 }
 
 // addLeased notes that the agent has leased an address for an ADD that is open.

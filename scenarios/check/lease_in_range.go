@@ -111,7 +111,7 @@ func (n *rangeNode) fromDraining(f *fact.Fact, x fact.Leased) error {
 type rangeWatcher struct {
 	nodes map[string]*rangeNode
 	// pools are the configured pools besides the default one.
-	pools  []scenarios.CiliumPool
+	pools  []scenarios.NamedPool
 	checks int64
 }
 
@@ -120,7 +120,7 @@ func (w *rangeWatcher) Checks() int64 { return w.checks }
 func (w *rangeWatcher) Observe(f *fact.Fact) error {
 	switch x := f.What.(type) {
 	case fact.Configured:
-		w.pools = x.Config.IPAM.Cilium.Pools
+		w.pools = x.Config.IPAM.Traits().Pools
 	case fact.Leased:
 		n := w.node(f.Node)
 		n.leases[x.Addr] = x.Owner
@@ -157,9 +157,9 @@ func (w *rangeWatcher) Observe(f *fact.Fact) error {
 }
 
 // poolOf is the pool of an address.
-func poolOf(pools []scenarios.CiliumPool, addr netip.Addr) string {
+func poolOf(pools []scenarios.NamedPool, addr netip.Addr) string {
 	for _, p := range pools {
-		if slices.ContainsFunc(p.IPv4, func(r netip.Prefix) bool { return r.Contains(addr) }) {
+		if slices.ContainsFunc(p.Ranges, func(r netip.Prefix) bool { return r.Contains(addr) }) {
 			return p.Name
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/calico"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/internal/cluster"
 )
 
@@ -18,6 +18,7 @@ type blockHost struct {
 	events      inTurn[calico.Event]
 	nodes, feed *cluster.Informer
 	wake        uint64
+	pools       calico.Pools
 	// waiting are plugins that have asked, by number; asked is the last one's.
 	waiting map[uint64]func()
 	asked   uint64
@@ -29,7 +30,7 @@ func newBlockHost(s *blockSystem, node string, side Side, alloc calico.Node) *bl
 	}
 	h := &blockHost{
 		nodeWriter: newNodeWriter(&s.env, node, "calico", &s.requests), side: side, machine: calico.NewHost(s.pools, alloc),
-		waiting: make(map[uint64]func()),
+		pools: s.pools, waiting: make(map[uint64]func()),
 	}
 	// Fresh: an address that was given back and is another node's by now must not be taken for this node's, nor its former
 	// Node object for the present one.
@@ -39,6 +40,9 @@ func newBlockHost(s *blockSystem, node string, side Side, alloc calico.Node) *bl
 }
 
 func (h *blockHost) start() {
+	if len(h.pools.Selectors) > 0 {
+		h.step(calico.Labelled{Labels: map[string]string{scenarios.HostnameLabel: h.node}})
+	}
 	h.changed()
 	h.nodes.Start()
 	h.feed.Start()
@@ -59,10 +63,17 @@ func (h *blockHost) changed() {
 }
 
 // prepare has then called when the agent may be asked for a pod's address.
-func (h *blockHost) prepare(o ipam.Owner, then func()) {
+func (h *blockHost) prepare(a Attempt, pool string, then func()) {
 	h.asked++
 	h.waiting[h.asked] = then
-	h.step(calico.PodComing{ID: h.asked, Owner: o})
+	var want calico.Want
+	if pool != "" {
+		want.Pools = []string{pool}
+	}
+	for _, addr := range a.Wanted {
+		want.Addr = addr
+	}
+	h.step(calico.PodComing{ID: h.asked, Owner: a.Owner, Want: want})
 }
 
 func (h *blockHost) letGo(id uint64) {

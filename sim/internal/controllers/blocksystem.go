@@ -27,11 +27,27 @@ type blockSystem struct {
 	allocs map[string]calico.Node
 	// shown is what each node has, by the names of the blocks.
 	shown map[string]map[string][]netip.Prefix
+	// named are the ranges of named pools, in which a node without addresses need not find any; asked what owners asked for.
+	named []netip.Prefix
+	asked map[ipam.Owner]string
 	// aside counts the free addresses of the blocks with an affinity to a node.
 	aside map[string]int
 }
 
-var _ Preparer = (*blockSystem)(nil)
+var (
+	_ Preparer  = (*blockSystem)(nil)
+	_ PoolAsker = (*blockSystem)(nil)
+)
+
+// AsksPool implements PoolAsker: as Calico's plugin reads the annotations of each pod.
+func (s *blockSystem) AsksPool(o ipam.Owner, pool string) {
+	if pool != "" {
+		s.asked[o] = pool
+	}
+}
+
+// PoolOf implements PoolAsker.
+func (s *blockSystem) PoolOf(o ipam.Owner) string { return s.asked[o] }
 
 func newBlockSystem(env Env) (System, error) {
 	plan, err := env.Plan.Plan()
@@ -39,13 +55,23 @@ func newBlockSystem(env Env) (System, error) {
 		return nil, err
 	}
 	own := scenarios.SectionOf[scenarios.CalicoIPAM](env.Plan)
-	s := &blockSystem{allocs: make(map[string]calico.Node), shown: make(map[string]map[string][]netip.Prefix), aside: make(map[string]int),
+	s := &blockSystem{allocs: make(map[string]calico.Node), shown: make(map[string]map[string][]netip.Prefix), aside: make(map[string]int), asked: make(map[ipam.Owner]string),
 		pools: calico.Pools{BlockBits: plan.PodSubnetOneNodePrefixLen, MaxBlocks: own.MaxBlocks, Strict: own.StrictAffinity}}
 	s.operated = operated[*tender, *blockHost]{env: env, program: tenderProgram, agents: make(map[string]*blockHost),
 		boot:   func(l *leader) *tender { return newTender(s, l) },
 		reside: func(node string, side Side) *blockHost { return newBlockHost(s, node, side, s.allocs[node]) }}
 	if s.pools.Ranges, err = env.ranges(); err != nil {
 		return nil, err
+	}
+	if len(own.Pools) > 0 {
+		s.pools.Names, s.pools.Selectors = make(map[string]netip.Prefix), make(map[netip.Prefix]calico.Selector)
+	}
+	for _, p := range own.Pools {
+		s.pools.Ranges, s.named = append(s.pools.Ranges, p.CIDR), append(s.named, p.CIDR)
+		s.pools.Names[p.Name] = p.CIDR
+		if s.pools.Selectors[p.CIDR], err = calico.ParseSelector(p.Selector()); err != nil {
+			return nil, err
+		}
 	}
 	env.Cluster.API.Observe(s.observe)
 	return s, nil
@@ -146,7 +172,7 @@ func (s *blockSystem) Prepare(node string, a Attempt, then func()) {
 		then()
 		return
 	}
-	h.prepare(a.Owner, then)
+	h.prepare(a, s.asked[a.Owner], then)
 }
 
 // AddRange implements System: another pool.
@@ -184,5 +210,7 @@ func (s *blockSystem) FreeBlock() bool {
 		taken = append(taken, b.CIDR)
 		lends = lends || !s.pools.Strict && len(b.Free) > 0 && slices.ContainsFunc(s.pools.Ranges, func(r netip.Prefix) bool { return r.Bits() <= b.CIDR.Bits() && r.Contains(b.CIDR.Addr()) })
 	}
-	return lends || slices.ContainsFunc(s.pools.Ranges, func(r netip.Prefix) bool { return blockranges.HasFree(r, s.pools.BlockBits, taken) })
+	return lends || slices.ContainsFunc(s.pools.Ranges, func(r netip.Prefix) bool {
+		return !slices.Contains(s.named, r) && blockranges.HasFree(r, s.pools.BlockBits, taken)
+	})
 }

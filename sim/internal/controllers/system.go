@@ -101,6 +101,8 @@ type Attempt struct {
 	Pod    string // "namespace/name"
 	Owner  ipam.Owner
 	Placed bool
+	// Wanted are the addresses that the pod asks for.
+	Wanted []netip.Addr
 }
 
 // System is where nodes' blocks come from.
