@@ -80,7 +80,11 @@ func (r calicoRules) Check(s *Scenario, p contiv.Plan) *InputError {
 
 func (calicoRules) Source(c IPAM, b plan.Base) (plan.Source, error) {
 	own := SectionOf[CalicoIPAM](c)
-	return plan.Calico{Pools: calico.Pools{Ranges: b.Ranges, BlockBits: b.BlockBits, MaxBlocks: own.MaxBlocks, Strict: own.StrictAffinity}, Keys: b.Keys, Fabric: b.Fabric}, nil
+	var named []plan.CalicoPool
+	for _, p := range own.Pools {
+		named = append(named, plan.CalicoPool{Name: p.Name, Range: p.CIDR})
+	}
+	return plan.Calico{Named: named, Pools: calico.Pools{Ranges: b.Ranges, BlockBits: b.BlockBits, MaxBlocks: own.MaxBlocks, Strict: own.StrictAffinity}, Keys: b.Keys, Fabric: b.Fabric}, nil
 }
 
 // drawnTight has a few blocks, so that nodes borrow.

@@ -13,9 +13,17 @@ import (
 // Calico is a cluster whose nodes take addresses of common blocks, each with an affinity to one node.
 type Calico struct {
 	Pools calico.Pools
+	// Named are pools that pods get addresses of only when they ask for them by name, or on some nodes.
+	Named []CalicoPool
 	// Keys are the configuration's names where they are not upstream's.
 	Keys   Keys
 	Fabric Fabric
+}
+
+// CalicoPool is an IPPool by its name.
+type CalicoPool struct {
+	Name  string
+	Range netip.Prefix
 }
 
 func (Calico) System() string { return "calico" }
@@ -37,6 +45,11 @@ func (s Calico) Draft(d *Draft, c Cluster) error {
 		d.Ranges = append(d.Ranges, r)
 		blocks = plus(blocks, r.Parts)
 		one = netip.PrefixFrom(r.Prefix.Addr(), max(bits, r.Prefix.Bits()))
+	}
+	for _, p := range s.Named {
+		r := Range{Name: "pool " + p.Name, Prefix: space.Normal(p.Range), Purpose: "pods that ask for it", OneNode: bits, use: usePods}
+		r.Parts = splitInto(d, key, r, 0, 1)
+		d.Ranges = append(d.Ranges, r)
 	}
 	size := space.Count(one) // a block has neither a network's nor a broadcast address
 	s.limits(d, c, fmt.Sprintf("%s, %s of /%d", name, plural(blocks, "block"), bits), blocks, size, most)
