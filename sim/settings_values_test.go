@@ -16,6 +16,7 @@ const (
 	again     = "{config: {ipam: {podSubnetOneNodePrefixLen: 28}}, timeline: [{at: 20s, do: create-pods, node: node-1, count: 8}, {after: 20s, do: delete-pods, node: node-1, count: 8}, {after: 5s, do: create-pods, node: node-1, count: 8}]}"
 	dense     = "{timeline: [{at: 20s, do: create-pods, node: node-1, count: 22}, {after: 60s, do: delete-pods, node: node-1, count: 22}, {after: 5s, do: create-pods, node: node-1, count: 22}, {after: 5m, do: create-pods, node: node-1, count: 1}]}"
 	full      = "{topology: {maxPodsPerNode: 200}, timeline: [{at: 2s, do: create-pods, node: node-1, count: 30}, {when: settled, do: delete-pods, node: node-1, count: 28}, {after: 20m, do: create-pods, count: 2}]}"
+	team      = "{config: {ipam: {podSubnetCIDR: 10.1.0.0/20, podSubnetOneNodePrefixLen: 28, ranges: [10.1.0.0/26], calico: {pools: [{name: team, cidr: 10.1.8.0/24, nodes: [node-2]}]}}}, timeline: [{at: 2s, do: create-pods, pool: team, node: node-1, count: 3}, {when: settled, do: create-pods, node: node-2, count: 60}]}"
 	borrowing = "{config: {ipam: {calico: {maxBlocksPerHost: 1}}}}"
 )
 
@@ -59,7 +60,8 @@ var tries = map[string]try{
 	"config.ipam.datastore.subnets[0].cidr":  {value: "10.1.2.0/24", with: zones}, "config.ipam.datastore.subnets[0].pods": {value: "10.1.1.0/24", with: "{config: {ipam: {datastore: {subnets: [{cidr: 10.200.0.0/24, pods: 10.1.0.0/24}]}}}}"},
 	"config.ipam.datastore.trunkENI": {value: "true"},
 
-	"config.ipam.calico.strictAffinity":   {value: "true", with: borrowing},
+	"config.ipam.calico.strictAffinity": {value: "true", with: borrowing},
+	"config.ipam.calico.pools[0].name":  {never: "pods ask by it"}, "config.ipam.calico.pools[0].cidr": {value: "10.1.12.0/24", with: team}, "config.ipam.calico.pools[0].nodes": {value: "[node-1]", with: team},
 	"config.ipam.calico.maxBlocksPerHost": {value: "1"}, "config.ipam.calico.emptyBlockGrace": {value: "1s", more: map[string]string{"calico": full}},
 
 	"config.wiring.pod": {value: "veth", in: []string{"no-host"}}, "config.wiring.node": {value: "l2", in: []string{"contiv", "taps", "no-host", "services", "leases"}},

@@ -150,8 +150,11 @@ func tellEntries(w io.Writer, list []scenarios.Entry, whole bool) error {
 	return t.Flush()
 }
 
+// line is a line of a scenario, with the key of the section that it is in.
+type line struct{ text, section string }
+
 // lines are the lines of every scenario of the catalogue as it is written out, shortest first: where examples come from.
-func (c Config) lines() []string {
+func (c Config) lines() []line {
 	if c.Catalog == nil {
 		return nil
 	}
@@ -159,15 +162,23 @@ func (c Config) lines() []string {
 	if err != nil {
 		return nil
 	}
-	var lines []string
+	var lines []line
 	for _, s := range all {
 		s := *s
 		s.Workload = scenarios.Workload{}
-		for line := range strings.Lines(string(s.Marshal())) {
-			lines = append(lines, strings.TrimSpace(line))
+		var above []string // sections by their depth
+		for text := range strings.Lines(string(s.Marshal())) {
+			own := strings.TrimSpace(text)
+			depth := (len(text) - len(strings.TrimLeft(text, " "))) / 2
+			above = append(above[:min(depth, len(above))], strings.TrimSuffix(own, ":"))
+			in := ""
+			if depth > 0 && depth < len(above)+1 {
+				in = above[depth-1]
+			}
+			lines = append(lines, line{own, in})
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b string) int { return len(a) - len(b) })
+	slices.SortStableFunc(lines, func(a, b line) int { return len(a.text) - len(b.text) })
 	return lines
 }
 
@@ -176,9 +187,9 @@ func actionsOf(c Config) []scenarios.Entry {
 	for i := range list {
 		e := &list[i]
 		e.Example = "- {do: " + e.Name + "}"
-		for _, line := range lines {
-			if strings.HasPrefix(line, "- {") && (strings.Contains(line, "do: "+e.Name+",") || strings.Contains(line, "do: "+e.Name+"}")) {
-				e.Example = line
+		for _, l := range lines {
+			if strings.HasPrefix(l.text, "- {") && (strings.Contains(l.text, "do: "+e.Name+",") || strings.Contains(l.text, "do: "+e.Name+"}")) {
+				e.Example = l.text
 				break
 			}
 		}
@@ -238,8 +249,8 @@ func settingsOf(c Config) []scenarios.Entry {
 		path := strings.Split(e.Name, ".")
 		last := path[len(path)-1]
 		value := ""
-		for _, line := range lines {
-			if v, ok := strings.CutPrefix(line, last+": "); ok && len(path) > 1 && fits(*e, v) {
+		for _, l := range lines {
+			if v, ok := strings.CutPrefix(l.text, last+": "); ok && len(path) > 1 && fits(*e, v) && (!strings.Contains(v, "{") || l.section == path[len(path)-2]) {
 				value = v
 				break
 			}
