@@ -27,7 +27,7 @@ func Main(ctx context.Context, socket string) error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("become the parent of orphans: %w", err)
 	}
-	go reap(ctx)
+	go spawn.Reap(ctx)
 	if socket == "" {
 		<-ctx.Done()
 		return nil

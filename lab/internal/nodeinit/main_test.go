@@ -246,20 +246,3 @@ func TestOrphans(t *testing.T) {
 	}
 	eventually(t, fmt.Sprintf("orphan %d of init %d is waited for", orphan, pid), func() bool { return !alive(orphan) })
 }
-
-// Goal: whatever a process calls itself, its state and parent are found; and whatever the text is, it is read without
-// harm.
-func FuzzParseStat(f *testing.F) {
-	for _, s := range []string{"vpp", "a) Z 1 (b", "x)", "", "("} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, name string) {
-		if parent, dead := parseStat("7 (" + name + ") Z 12 7"); parent != 12 || !dead {
-			t.Errorf("%q: parent %d, dead %t", name, parent, dead)
-		}
-		if _, dead := parseStat("7 (" + name + ") S 12 7"); dead {
-			t.Errorf("%q: a sleeping process is taken for a dead one", name)
-		}
-		parseStat(name)
-	})
-}

@@ -67,19 +67,25 @@ func identify(pid int) (id ID, state string, err error) {
 	return ID{PID: pid, Started: started}, state, err
 }
 
-// parseStat finds the state and field 22, the start time, behind the name, which may hold anything (proc_pid_stat(5)).
+// parseStat finds the state and field 22, the start time.
 func parseStat(stat string) (started uint64, state string, err error) {
-	i := strings.LastIndexByte(stat, ')')
-	if i < 0 {
-		return 0, "", errors.New("/proc/PID/stat has no name")
-	}
-	fields := strings.Fields(stat[i+1:])
+	fields := statFields(stat)
 	const startTime = 22 - 3 // counted from field 3, the state
 	if len(fields) <= startTime {
 		return 0, "", errors.New("/proc/PID/stat is too short")
 	}
 	started, err = strconv.ParseUint(fields[startTime], 10, 64)
 	return started, fields[0], err
+}
+
+// statFields are the fields behind the name, which may hold anything (proc_pid_stat(5)): the state, the parent, and so
+// on. Without a name there are none.
+func statFields(stat string) []string {
+	i := strings.LastIndexByte(stat, ')')
+	if i < 0 {
+		return nil
+	}
+	return strings.Fields(stat[i+1:])
 }
 
 // Alive reports whether the process lives.

@@ -1,4 +1,4 @@
-package nodeinit
+package spawn
 
 import (
 	"context"
@@ -7,17 +7,17 @@ import (
 	"os/signal"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
 
 // reapAge is how long a dead child is left to whoever started it: only what nobody waits for is this process's as the
-// first of its container. A process that ended is waited for within microseconds.
+// first of all. A process that ended is waited for within microseconds.
 const reapAge = time.Second
 
-// reap waits for dead children that nobody else waits for: those whose parents in the container have died.
-func reap(ctx context.Context) {
+// Reap waits for dead children that nobody else waits for: those whose parents have died and left them to this process,
+// the first of a container or a machine.
+func Reap(ctx context.Context) {
 	died := make(chan os.Signal, 1)
 	signal.Notify(died, syscall.SIGCHLD)
 	defer signal.Stop(died)
@@ -63,19 +63,15 @@ func zombies() []int {
 		if err != nil {
 			continue
 		}
-		if parent, dead := parseStat(string(stat)); dead && parent == os.Getpid() {
+		if orphaned(string(stat), os.Getpid()) {
 			out = append(out, pid)
 		}
 	}
 	return out
 }
 
-// parseStat finds state and parent behind the name, which may hold anything (proc_pid_stat(5)).
-func parseStat(stat string) (parent int, dead bool) {
-	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(f) < 2 {
-		return 0, false
-	}
-	parent, err := strconv.Atoi(f[1])
-	return parent, err == nil && f[0] == "Z"
+// orphaned reports whether a process's stat is that of a dead child of the process with that number.
+func orphaned(stat string, parent int) bool {
+	f := statFields(stat)
+	return len(f) > 1 && f[0] == "Z" && f[1] == strconv.Itoa(parent)
 }
