@@ -84,11 +84,7 @@ func examineWorlds(ctx context.Context, machine []Finding) []Finding {
 	for _, w := range Worlds() {
 		f := Finding{What: w.Name, Found: "can run here", OK: true, For: "world " + w.Name}
 		if err := w.Check(ctx); err != nil {
-			f.OK = false
-			f.Found, f.Fix, _ = strings.Cut(cli.FirstLine(err.Error()), "; ")
-			if _, command, quoted := strings.Cut(f.Fix, "`"); quoted {
-				f.Fix, _, _ = strings.Cut(command, "`")
-			}
+			f.missing(err)
 			for _, m := range machine {
 				if f.Fix == "" && !m.OK && slices.Contains(needed[w.Name], m.What) {
 					f.Fix = m.Fix
@@ -98,6 +94,15 @@ func examineWorlds(ctx context.Context, machine []Finding) []Finding {
 		worlds = append(worlds, f)
 	}
 	return worlds
+}
+
+// missing makes a finding of why something cannot be used: a line whose end, in backquotes, is the command that gets it.
+func (f *Finding) missing(err error) {
+	f.OK = false
+	f.Found, f.Fix, _ = strings.Cut(cli.FirstLine(err.Error()), "; ")
+	if _, command, quoted := strings.Cut(f.Fix, "`"); quoted {
+		f.Fix, _, _ = strings.Cut(command, "`")
+	}
 }
 
 func program(what, purpose, fix string, names ...string) Finding {

@@ -53,7 +53,7 @@ model serves a modelled VPP on a socket; parity compares the model with recorded
 			hook(sub, c)
 		}
 	}
-	root.AddCommand(vppCommand()) // its machine has no labs
+	root.AddCommand(vppCommand(), vmCommand(), vmInitCommand()) // whose machines have no labs
 	root.AddCommand(beside...)
 	return root
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/internal/fabric"
+	"github.com/vppdrill/vppdrill/lab/internal/vm"
 	"github.com/vppdrill/vppdrill/lab/netns"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 )
@@ -23,7 +24,7 @@ func examineMachine(ctx context.Context) []Finding {
 		root, examineVPP(ctx), examineNetns(ctx), examineNetem(),
 		device("/dev/net/tun", "labs: tap interfaces", "modprobe tun"),
 		device("/dev/vhost-net", "labs: taps of VPP; without it the host is connected by veth", "modprobe vhost_net"),
-		examineHugepages(), examineDocker(ctx),
+		examineHugepages(), examineVM(), examineDocker(ctx),
 		program("kind", "labs in kind", "go install sigs.k8s.io/kind@latest", "kind"),
 		program("dnsmasq", "labs whose nodes lease their addresses", "apt-get install dnsmasq-base", "dnsmasq", "/usr/sbin/dnsmasq"),
 		program("ip", "labs: a look at what they made", "apt-get install iproute2", "ip", "/sbin/ip", "/usr/sbin/ip"),
@@ -73,6 +74,17 @@ func examineNetem() Finding {
 	if err := fabric.TryNetem("vd-"); err == nil {
 		f.OK, f.Found = true, "can be made"
 	}
+	return f
+}
+
+func examineVM() Finding {
+	f := Finding{What: "virtual machine", For: "run --in-vm: taps, netem and VLANs whatever this kernel has; no root"}
+	var err error
+	if f.Found, err = vm.Ready(""); err == nil {
+		f.OK = true
+		return f
+	}
+	f.missing(err)
 	return f
 }
 

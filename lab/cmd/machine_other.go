@@ -38,7 +38,7 @@ func Commands(b Build, beside ...*cobra.Command) []*cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(beside...)
-	for _, name := range [...]string{"up", "down", "status", "exec", "capture", "graph", "probe", "do", "evidence", "image", "vpp"} {
+	for _, name := range [...]string{"up", "down", "status", "exec", "capture", "graph", "probe", "do", "evidence", "image", "vpp", "vm"} {
 		root.AddCommand(cli.LinuxCommand(name, "a lab of real VPPs"))
 	}
 	return []*cobra.Command{root, doctorCommand(b)}

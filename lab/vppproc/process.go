@@ -69,6 +69,9 @@ func (p *Process) ready(ctx context.Context) error {
 		}
 		select {
 		case <-p.proc.Done():
+			if ended := p.proc.Ended(); strings.Contains(ended, syscall.SIGILL.String()) {
+				return Cannot("VPP %s is built for another processor than this one (%s): one built without -march=native runs on each", p.cfg.Binary, ended)
+			}
 			return Cannot("VPP %s ended while it started (%s): %s", p.cfg.Binary, p.proc.Ended(), p.lastWords())
 		case <-ctx.Done():
 			if errors.Is(err, os.ErrPermission) {

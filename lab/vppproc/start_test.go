@@ -15,6 +15,7 @@ import (
 func TestHangsOrExits(t *testing.T) {
 	for script, want := range map[string]string{
 		"echo warming up; exec sleep 60":       "hangs: its process runs and does not answer on ",
+		"kill -ILL $$":                         "is built for another processor than this one (signal: illegal instruction",
 		"echo no hugepages at all >&2; exit 3": "ended while it started (exit status 3): no hugepages at all",
 	} {
 		dir := t.TempDir()

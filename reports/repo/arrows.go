@@ -153,6 +153,7 @@ var strangersIn = []struct {
 	{"github.com/testcontainers", []string{"lab/container"}, "containers are one way of making a lab's machines; the lab does not know which it got"},
 	{"github.com/moby", []string{"lab/container", "lab/internal/kindcluster"}, "an engine is spoken to where containers are made"},
 	{"github.com/containerd", []string{"lab/container", "lab/internal/kindcluster"}, "an engine's errors are told apart where it is spoken to"},
+	{"github.com/cavaliergopher/cpio", []string{"lab/internal/vm"}, "an initramfs is packed in one place"},
 	{"github.com/distribution", []string{"lab/container"}, "images have names where containers are made"},
 	{"github.com/aws", []string{"vppwire/host/ipamd/aws"},
 		"the SDK is large and has clocks and goroutines of its own; it asks EC2 in one place, and judges the double of EC2 in tests"},

@@ -17,6 +17,16 @@ type Missing struct{ File, Library string }
 // String is a line for people.
 func (m Missing) String() string { return m.File + " needs " + m.Library + ", which is not here" }
 
+// Libraries lists every shared library that a program needs, with its loader; none for a static one. A library that is
+// missing is an error.
+func Libraries(ctx context.Context, program string) ([]string, error) {
+	libraries, missing, err := closure(ctx, []string{program}, "")
+	if err == nil && len(missing) > 0 {
+		err = errors.New(missing[0].String())
+	}
+	return libraries, err
+}
+
 // closure lists every shared library that the files need, the loader included, sorted, by the paths at which the loader
 // finds them. Files that are no dynamic ELF need none. loader is that of the first file, for those that name none
 // themselves, as plugins do.
