@@ -85,6 +85,7 @@ func config() cmd.Config {
 		Refuses:       map[string]func(*scenarios.Scenario) []string{},
 		Adapts:        map[string]func(*scenarios.Scenario) (*scenarios.Scenario, string){},
 		CNI:           inPlugins,
+		VM:            cmd.VM{Inside: labcmd.InsideVM, Run: labcmd.AgainInVM},
 		Catalog:       catalog.All,
 		Laws:          check.All,
 		Exercises:     result.Exercises,

@@ -93,7 +93,7 @@ func examineWorlds(ctx context.Context, machine []Finding) []Finding {
 		}
 		worlds = append(worlds, f)
 	}
-	return worlds
+	return append(worlds, examineVM()...)
 }
 
 // missing makes a finding of why something cannot be used: a line whose end, in backquotes, is the command that gets it.

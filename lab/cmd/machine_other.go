@@ -4,6 +4,7 @@ package cmd
 
 import (
 	"context"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,17 @@ func Worlds() (list []World) {
 
 // LoadCNI refuses: plugins wire pods on Linux alone.
 func LoadCNI(string, string) (CNI, error) { return CNI{}, cli.NeedsLinux("CNI plugins") }
+
+// InsideVM is false: virtual machines of labs run Linux.
+func InsideVM() bool { return false }
+
+// AgainInVM refuses: it needs a Linux to take its files from.
+func AgainInVM(context.Context, []string, io.Writer, io.Writer) error {
+	return cli.NeedsLinux("virtual machines of labs")
+}
+
+// examineVM finds nothing: virtual machines of labs need Linux.
+func examineVM() []Finding { return nil }
 
 // Commands are lab, with the commands about VPPs that need no lab, and doctor.
 func Commands(b Build, beside ...*cobra.Command) []*cobra.Command {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,16 +64,34 @@ With /dev/kvm it is fast. vppdrill doctor says what is missing.`,
 	return cmd
 }
 
+// InsideVM reports whether this program runs in a virtual machine of lab vm.
+func InsideVM() bool { return vm.Inside() }
+
+// AgainInVM runs this program's command line again in a virtual machine; the environment chooses the machine. Only folders of
+// write are written to, beside the machine's own memory.
+func AgainInVM(ctx context.Context, write []string, out, errOut io.Writer) error {
+	c, err := vmConfig(vmFlags{cpus: vm.DefaultCPUs, write: write}, append([]string{"vppdrill"}, os.Args[1:]...))
+	if err != nil {
+		return err
+	}
+	c.Stdout, c.Stderr = out, errOut
+	return vmRun(ctx, c)
+}
+
 func runVM(cmd *cobra.Command, f vmFlags, argv []string) error {
 	if vm.Inside() {
 		return cli.CannotRun(errors.New("this is a virtual machine of lab vm already"))
 	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	f.write = append(f.write, dir)
 	c, err := vmConfig(f, argv)
 	if err != nil {
 		return err
 	}
 	c.Stdout, c.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-	c.Say = func(line string) { fmt.Fprintln(c.Stderr, line) }
 	return vmRun(cmd.Context(), c)
 }
 
@@ -87,7 +106,7 @@ func vmConfig(f vmFlags, argv []string) (c vm.Config, err error) {
 	}
 	program, err := exec.LookPath(argv[0])
 	if err != nil {
-		return c, cli.Usagef("lab vm: %s: no such program", argv[0])
+		return c, cli.Usagef("virtual machine: %s: no such program", argv[0])
 	}
 	if program, err = filepath.Abs(program); err != nil {
 		return c, err
@@ -102,7 +121,7 @@ func vmConfig(f vmFlags, argv []string) (c vm.Config, err error) {
 		c.Accel = os.Getenv(vm.AccelEnvironment)
 	}
 	if c.Accel != "" {
-		if err := cli.OneOf("lab vm: --accel", c.Accel, vm.AccelKVM, vm.AccelTCG); err != nil {
+		if err := cli.OneOf("virtual machine: --accel", c.Accel, vm.AccelKVM, vm.AccelTCG); err != nil {
 			return c, err
 		}
 	}
@@ -112,21 +131,24 @@ func vmConfig(f vmFlags, argv []string) (c vm.Config, err error) {
 		}
 	}
 	if c.MemoryMB < vm.MinMemoryMB {
-		return c, cli.Usagef("lab vm: a machine wants %d MB of memory at least, not %d", vm.MinMemoryMB, c.MemoryMB)
+		return c, cli.Usagef("virtual machine: it wants %d MB of memory at least, not %d", vm.MinMemoryMB, c.MemoryMB)
 	}
 	if most := 64; c.CPUs < 1 || c.CPUs > most {
-		return c, cli.Usagef("lab vm: --cpus %d: from 1 to %d are possible", c.CPUs, most)
+		return c, cli.Usagef("virtual machine: --cpus %d: from 1 to %d are possible", c.CPUs, most)
 	}
-	for _, folder := range append([]string{dir}, f.write...) {
-		folder, err := filepath.Abs(folder)
-		if err != nil {
-			return c, err
+	for _, folder := range f.write {
+		real, err := filepath.EvalSymlinks(folder)
+		if err == nil {
+			real, err = filepath.Abs(real)
 		}
-		switch info, err := os.Stat(folder); {
+		if err != nil {
+			return c, cli.Usagef("virtual machine: writable folder %s: no such folder", folder)
+		}
+		switch info, err := os.Stat(real); {
 		case err != nil || !info.IsDir():
-			return c, cli.Usagef("lab vm: --write %s: no such folder", folder)
-		case folder != "/": // which stays this machine's alone
-			c.Order.Writable = append(c.Order.Writable, folder)
+			return c, cli.Usagef("virtual machine: writable folder %s: it is no folder", folder)
+		case real != "/": // which stays this machine's alone
+			c.Order.Writable = append(c.Order.Writable, real)
 		}
 	}
 	return c, nil
@@ -147,6 +169,7 @@ func vmMemory() (int, error) {
 
 // vmRun runs a machine and makes an error of its command's exit code.
 func vmRun(ctx context.Context, c vm.Config) error {
+	c.Say = func(line string) { fmt.Fprintln(cli.Plain(c.Stderr), "vppdrill: "+line) }
 	code, err := vm.Run(ctx, c)
 	switch {
 	case lab.IsCannotRun(err):

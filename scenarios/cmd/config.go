@@ -30,6 +30,8 @@ type Config struct {
 	Refuses map[string]func(*scenarios.Scenario) []string
 	// CNI makes a world of a chain of CNI plugins; nil in a build without it.
 	CNI func(conf, path string) (Plugins, error)
+	// VM is how a command of world netns gets another kernel; its functions are nil in a build without it.
+	VM VM
 	// Catalog returns the scenarios that come with the program, in order of file names.
 	Catalog func() ([]*scenarios.Scenario, error)
 	// Laws are all laws; a scenario selects among them.

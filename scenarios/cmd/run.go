@@ -47,6 +47,7 @@ type runFlags struct {
 	shrink  time.Duration
 	passed  string
 	cni     cniFlags
+	vm      vmFlags
 }
 
 func runCommand(c Config) *cobra.Command {
@@ -67,6 +68,7 @@ scenario that fails the same way, and the command that shows it again.`,
   vppdrill run --catalog --verify
   vppdrill run my-scenario.yaml --passed passed.zip
   vppdrill run node-joins --world netns
+  vppdrill run pod-tap-node-l2-host-tap --world netns --in-vm
   vppdrill run my-scenario.yaml --world netns --cni 10-mynet.conflist --cni-path /opt/cni/bin`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if f.catalog == (len(args) > 0) && (f.catalog || len(f.labels) == 0 && f.failed == "" && !f.list) {
@@ -95,6 +97,7 @@ scenario that fails the same way, and the command that shows it again.`,
 	flags.BoolVar(&f.verify, "verify", false, "run everything twice, on one and on several processors, and compare")
 	flags.StringVar(&f.events, "events", "notable", "event lines to keep in --out: all, notable or none")
 	f.cni.add(flags)
+	f.vm.add(flags)
 	cli.AddFormatTo(flags, &f.format)
 	flags.IntVar(&f.most, "max-failures", 0, "start no more runs after so many that fail or cannot be judged; 0: run all")
 	flags.BoolVar(&f.first, "fail-fast", false, "the same as --max-failures 1")
@@ -126,6 +129,9 @@ func (f runFlags) checked() error {
 		return cli.Usagef("--passed %s: only runs in world sim repeat so exactly that they can be compared", f.passed)
 	}
 	if err := f.cni.check("run", f.world); err != nil {
+		return err
+	}
+	if err := f.vm.check(f); err != nil {
 		return err
 	}
 	if f.shrink < 0 {
@@ -190,6 +196,8 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 		return tellScenarios(cmd.OutOrStdout(), list)
 	case f.check:
 		return c.tellChecked(cmd.OutOrStdout(), list)
+	case f.vm.in && !c.VM.inside():
+		return c.VM.run(cmd, f.out)
 	}
 	var run RunFunc
 	if f.cni.conf != "" {
@@ -206,7 +214,7 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 	if err != nil {
 		return err
 	}
-	b := &batch{world: f.world, with: f.cni.words(), run: run, laws: c.Laws(), jobs: f.jobs, most: f.most}
+	b := &batch{world: f.world, with: f.cni.words() + f.vm.words(), run: run, laws: c.Laws(), jobs: f.jobs, most: f.most}
 	if f.first {
 		b.most = 1
 	}

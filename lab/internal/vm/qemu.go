@@ -17,14 +17,14 @@ const program = "qemu-system-x86_64"
 const kvm = "/dev/kvm"
 
 // Ready says in one line what a machine would be made of here, or why none can be.
-func Ready(kernel string) (what string, err error) {
-	qemu, k, err := ready(Config{Kernel: kernel})
+func Ready(c Config) (what string, err error) {
+	qemu, k, err := ready(c)
 	if err != nil {
 		return "", err
 	}
-	speed := "with " + kvm
-	if !hasKVM() {
-		speed = "without " + kvm + ", slow"
+	speed := "without " + kvm + ", slow"
+	if c.accels()[0] == AccelKVM {
+		speed = "with " + kvm
 	}
 	return fmt.Sprintf("%s, %s, %s", qemu, k, speed), nil
 }

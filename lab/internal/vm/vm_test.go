@@ -32,7 +32,7 @@ func script(t *testing.T, text string) (c Config, stdout, stderr *bytes.Buffer) 
 	if testing.Short() {
 		t.Skip("short: a virtual machine boots for 20 s where there is no KVM")
 	}
-	if _, err := Ready(""); err != nil {
+	if _, err := Ready(Config{}); err != nil {
 		t.Skip(err.Error())
 	}
 	self, err := os.Executable()
@@ -136,7 +136,7 @@ func TestCannot(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	if _, err := Ready(""); err == nil {
+	if _, err := Ready(Config{}); err == nil {
 		if _, _, err := ready(Config{MemoryMB: 1 << 30}); !lab.IsCannotRun(err) {
 			t.Errorf("a machine of a petabyte: %v", err)
 		}
