@@ -104,7 +104,7 @@ func (r *recorder) put(name string, run ran.Run) error {
 		return err
 	}
 	table.Forget(r.all)
-	table[name] = run
+	table.Put(name, run)
 	if err := f.Truncate(0); err != nil {
 		return err
 	}

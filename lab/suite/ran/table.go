@@ -78,6 +78,15 @@ func parseHeading(text string) (Run, error) {
 // Table is the last run of each scenario, by name.
 type Table map[string]Run
 
+// Put takes in a run. A refusal says what one machine lacks: it does not replace a run of the same text that another
+// machine has had.
+func (t Table) Put(name string, r Run) {
+	if before, known := t[name]; r.Outcome == Refused && known && before.Outcome != Refused && before.Hash == r.Hash {
+		return
+	}
+	t[name] = r
+}
+
 const opening = `# How each scenario of the catalogue last ran on a real VPP. Written by go test ./lab/suite -whole -record.
 # Beside a scenario's name stands a hash of what it says: with another one it has not run.
 `

@@ -74,3 +74,21 @@ func TestOpen(t *testing.T) {
 		}
 	}
 }
+
+// Goal: what one machine lacks does not take away what another has run, as long as the scenario says the same.
+func TestPut(t *testing.T) {
+	passed, refused, other := ran.Run{Outcome: ran.Passed, Hash: "a"}, ran.Run{Outcome: ran.Refused, Hash: "a", Reason: "no taps"}, ran.Run{Outcome: ran.Refused, Hash: "b"}
+	failed := ran.Run{Outcome: ran.Failed, Hash: "a"}
+	for _, c := range []struct{ before, next, want ran.Run }{
+		{ran.Run{}, refused, refused}, {passed, refused, passed}, {failed, refused, failed}, {passed, other, other}, {refused, passed, passed},
+		{passed, failed, failed}, {refused, ran.Run{Outcome: ran.Refused, Hash: "a", Reason: "x"}, ran.Run{Outcome: ran.Refused, Hash: "a", Reason: "x"}},
+	} {
+		table := ran.Table{}
+		if c.before.Outcome != "" {
+			table["s"] = c.before
+		}
+		if table.Put("s", c.next); table["s"] != c.want {
+			t.Errorf("%+v, then %+v: %+v", c.before, c.next, table["s"])
+		}
+	}
+}
