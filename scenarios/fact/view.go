@@ -100,6 +100,7 @@ const (
 	TypeTap
 	TypeAFPacket
 	TypeVXLAN
+	TypeMemif
 )
 
 // Route is one entry of a VPP table, reduced to one path.

@@ -13,6 +13,7 @@ import (
 	"go.fd.io/govpp/binapi/ip_neighbor"
 	"go.fd.io/govpp/binapi/ip_types"
 	"go.fd.io/govpp/binapi/l2"
+	"go.fd.io/govpp/binapi/memif"
 	"go.fd.io/govpp/binapi/nat44_ed"
 	"go.fd.io/govpp/binapi/nat_types"
 	"go.fd.io/govpp/binapi/vxlan"
@@ -159,10 +160,15 @@ func (w *watch) hitsNow(m api.Message) string {
 		if i, there := w.vpp.Interface(uint32(m.SwIfIndex)); there && !m.IsAdd && i.NAT != 0 && i.NAT&asked == 0 {
 			return "nat-side"
 		}
-	case *acl.ACLInterfaceSetACLList, *acl.ACLInterfaceAddDel, *ip_neighbor.IPNeighborFlush, *ip_neighbor.IPNeighborReplaceEnd:
+	case *acl.ACLInterfaceSetACLList, *acl.ACLInterfaceAddDel, *ip_neighbor.IPNeighborFlush, *ip_neighbor.IPNeighborReplaceEnd,
+		*memif.MemifCreateV2, *memif.MemifCreate, *memif.MemifSocketFilenameAddDelV2, *memif.MemifSocketFilenameAddDel:
 		return string(w.vpp.PredictCrash(m))
 	case *l2.BridgeFlags:
 		if b, there := w.bridge(m.BdID); there && m.IsSet && m.Flags&l2.BRIDGE_API_FLAG_ARP_UFWD != 0 && b.NSwIfs > 0 && b.UuFwdSwIfIndex == none {
+			return "arp-to-nowhere"
+		}
+	case *memif.MemifDelete:
+		if w.takesARP(m.SwIfIndex) {
 			return "arp-to-nowhere"
 		}
 	case *interfaces.DeleteLoopback:

@@ -13,6 +13,12 @@ import (
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 
+// unheard leaves a memif on a socket that VPP does not listen on: its path is too long.
+var unheard = `memif_socket_filename_add_del_v2 is_add=true socket_id=9 socket_filename=/` + strings.Repeat("a", 107) + `
+memif_create_v2 socket_id=9
+memif_create_v2 socket_id=9
+`
+
 // crashes are the shortest conversations at whose end the model must predict a crash. Those that die end a real VPP
 // 25.10 with their last request; the others break what a later one dies of, or by chance.
 var crashes = []struct {
@@ -53,6 +59,9 @@ ip_neighbor_add_del is_add=true neighbor.sw_if_index=1 neighbor.flags=1 neighbor
 vxlan_add_del_tunnel_v3 instance=~0 src_address=192.168.16.2 dst_address=192.168.16.3 mcast_sw_if_index=~0 decap_next_index=~0 vni=11
 ip_neighbor_flush sw_if_index=~0`},
 	{vppmodel.CrashSTNInterface, true, `stn_add_del_rule ip_address=10.0.0.1 sw_if_index=9999999 is_add=true`},
+	{vppmodel.CrashMemifMode, true, `memif_create_v2 mode=2`},
+	{vppmodel.CrashMemifMiscounted, false, unheard + `memif_create_v2 socket_id=9`},
+	{vppmodel.CrashMemifMiscounted, false, unheard + `memif_socket_filename_add_del_v2 socket_id=9`},
 	{vppmodel.CrashDeadFlushed, false, `ip_table_add_del_v2 table.table_id=1 is_add=true
 create_loopback_instance
 sw_interface_set_table sw_if_index=1 vrf_id=1

@@ -17,6 +17,7 @@ import (
 	"go.fd.io/govpp/binapi/ip_neighbor"
 	"go.fd.io/govpp/binapi/ip_types"
 	"go.fd.io/govpp/binapi/l2"
+	"go.fd.io/govpp/binapi/memif"
 	"go.fd.io/govpp/binapi/vxlan"
 
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
@@ -26,15 +27,15 @@ import (
 type generator struct {
 	*watch
 	rand *rand.Rand
-	// nat: the calls are about NAT44 too; acl: about ACLs.
-	nat, acl bool
+	// nat: the calls are about NAT44 too; acl: about ACLs; memif: about memif interfaces.
+	nat, acl, memif bool
 }
 
 // Generate returns sequences of n calls each, one behind the other on the same VPPs, with a nil after each: there
 // everything is looked at. A new sequence deletes most of what the last one left. A seed gives the same calls
 // everywhere.
 func Generate(seed uint64, sequences, n int) []api.Message {
-	g := &generator{watch: newWatch(), rand: rand.New(rand.NewPCG(seed, 0x70617269)), nat: seed%3 == 0, acl: seed%3 == 1}
+	g := &generator{watch: newWatch(), rand: rand.New(rand.NewPCG(seed, 0x70617269)), nat: seed%3 == 0, acl: seed%3 == 1, memif: seed%3 == 2}
 	var calls []api.Message
 	for s := range sequences {
 		made := 0
@@ -72,6 +73,8 @@ func (g *generator) tidy(call func(api.Message)) {
 		case g.chance(10), i.Kind == vppmodel.KindAFPacket && g.chance(60): // it stays; the kernel takes its time over rings
 		case i.Kind == vppmodel.KindLoopback:
 			call(&interfaces.DeleteLoopback{SwIfIndex: index(at)})
+		case i.Kind == vppmodel.KindMemif:
+			call(&memif.MemifDelete{SwIfIndex: index(at)})
 		case i.Kind == vppmodel.KindAFPacket:
 			call(&af_packet.AfPacketDelete{HostIfName: i.Host})
 		case i.Kind == vppmodel.KindVXLAN:
@@ -156,6 +159,9 @@ func (g *generator) next() api.Message {
 	}
 	if g.acl {
 		ops = slices.Concat(ops, aclOps)
+	}
+	if g.memif {
+		ops = slices.Concat(ops, memifOps)
 	}
 	for _, o := range ops {
 		total += o.weight

@@ -15,6 +15,7 @@ import (
 	"go.fd.io/govpp/binapi/ip_neighbor"
 	"go.fd.io/govpp/binapi/ip_types"
 	"go.fd.io/govpp/binapi/l2"
+	"go.fd.io/govpp/binapi/memif"
 	"go.fd.io/govpp/binapi/nat44_ed"
 	"go.fd.io/govpp/binapi/stn"
 	"go.fd.io/govpp/binapi/vxlan"
@@ -31,7 +32,7 @@ func dumps(ctx context.Context, s Subject) ([]api.Message, error) {
 		&l2.BridgeDomainDump{BdID: none, SwIfIndex: none}, &l2.L2FibTableDump{BdID: none},
 		&ip_neighbor.IPNeighborDump{SwIfIndex: none}, &ip_neighbor.IPNeighborDump{SwIfIndex: none, Af: 1},
 		&ip_neighbor.IPNeighborConfigGet{}, &ip_neighbor.IPNeighborConfigGet{Af: 1},
-		&arp.ProxyArpDump{}, &arp.ProxyArpIntfcDump{}, &stn.StnRulesDump{}, &dhcp.DHCPClientDump{},
+		&arp.ProxyArpDump{}, &arp.ProxyArpIntfcDump{}, &stn.StnRulesDump{}, &memif.MemifSocketFilenameDump{}, &memif.MemifDump{}, &dhcp.DHCPClientDump{},
 		&interfaces.SwInterfaceTxPlacementGet{SwIfIndex: none},
 		&nat44_ed.Nat44ShowRunningConfig{}, &nat44_ed.Nat44InterfaceDump{}, &nat44_ed.Nat44EdOutputInterfaceGet{}, &nat44_ed.Nat44AddressDump{},
 		&nat44_ed.Nat44IdentityMappingDump{}, &nat44_ed.Nat44LbStaticMappingDump{},

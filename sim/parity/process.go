@@ -15,6 +15,8 @@ import (
 
 	"go.fd.io/govpp/adapter/socketclient"
 	"go.fd.io/govpp/core"
+
+	"github.com/vppdrill/vppdrill/sim/parity/internal/transcript"
 )
 
 // startMax is how long VPP may take until it answers.
@@ -68,7 +70,7 @@ plugins { plugin dpdk_plugin.so { disable } }
 `
 
 // folders is the prefix of the folders of VPPs; the PID of their maker follows.
-const folders = "vppdrill-parity-"
+const folders = transcript.Folders
 
 // sweep removes folders whose makers were killed. Their VPPs ended with them.
 func sweep() {

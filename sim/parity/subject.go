@@ -3,6 +3,7 @@ package parity
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"go.fd.io/govpp/api"
@@ -110,17 +111,41 @@ func (c *connection) invoke(ctx context.Context, m, reply api.Message) error {
 }
 
 // linux is the machine below the model: the devices of a testbed.
-type linux struct{ id map[string]uint64 }
+type linux struct {
+	id        map[string]uint64
+	listening map[string]bool // memif sockets
+}
 
 func newLinux() *linux {
-	l := &linux{map[string]uint64{}}
+	l := &linux{map[string]uint64{}, map[string]bool{}}
 	for i, d := range devices {
 		l.id[d] = uint64(i + 1)
 	}
 	return l
 }
 
-var errNoTaps = errors.New("no taps here")
+var (
+	errNoTaps   = errors.New("no taps here")
+	errNoFolder = errors.New("no such folder")
+	errListened = errors.New("somebody listens there")
+)
+
+// missingFolder is a folder that no machine has.
+const missingFolder = "/nowhere/"
+
+func (l *linux) MemifListen(file string) error {
+	switch {
+	case strings.HasPrefix(file, missingFolder):
+		return errNoFolder
+	case l.listening[file]:
+		return errListened
+	}
+	l.listening[file] = true
+	return nil
+}
+
+func (l *linux) MemifClose(file string)              { delete(l.listening, file) }
+func (l *linux) MemifPeer(string, uint32, bool) bool { return false }
 
 func (l *linux) TapCreate(string, string, [6]byte, uint32) error { return errNoTaps }
 func (l *linux) TapDelete(string, string)                        {}

@@ -74,7 +74,7 @@ func (v *VPP) addAFPacket(m *af_packet.AfPacketCreateV3) (at uint32, retval int3
 	}
 	i := v.addInterface(added)
 	v.packets[name] = i.index
-	v.tellInterface(i, i.flags(), false)
+	v.tellInterface(i, v.flags(i), false)
 	return i.index, ok
 }
 

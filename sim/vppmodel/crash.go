@@ -49,6 +49,10 @@ const (
 	CrashNATWeights CrashTrigger = "nat-weights"
 	// an STN rule names an interface that there is not
 	CrashSTNInterface CrashTrigger = "stn-without-interface"
+	// a memif is made in a mode that the plugin does not have
+	CrashMemifMode CrashTrigger = "memif-mode"
+	// a memif's socket could not be listened on, and VPP has lost count of who uses it
+	CrashMemifMiscounted CrashTrigger = "memif-miscounted"
 )
 
 // PredictCrash says what a real VPP would die of if it were asked m now, or because of it some time later. It looks at

@@ -3,7 +3,7 @@ package vppmodel
 // gaps are the known differences of the whole from VPP 25.10, one sentence each. Those of single messages are in their
 // rows.
 var gaps = []string{
-	"NAT but NAT44-ED, ACLs of MACs, session, punt redirect, sub-interfaces, IPIP, memif, VLAN rewrite, SR and MPLS messages are unknown.",
+	"NAT but NAT44-ED, ACLs of MACs, session, punt redirect, sub-interfaces, IPIP, VLAN rewrite, SR and MPLS messages are unknown.",
 	"No packet is forwarded for anybody: no MAC is learned, no neighbor resolved by ARP or ND, no entry ages, no counter counts.",
 	"Neighbor ages are 0 and stats_index values are arbitrary: the model has neither a clock nor a stats segment.",
 	"/32 and /128 entries of source recursive-resolution, which VXLAN destinations and recursive next hops create, are absent.",

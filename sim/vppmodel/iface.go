@@ -13,6 +13,7 @@ const (
 	KindTap
 	KindAFPacket
 	KindVXLAN
+	KindMemif
 )
 
 // mtuDefault is the L3 MTU that VPP gives Ethernet interfaces, in bytes (src/vnet/ethernet/interface.c).
@@ -26,7 +27,7 @@ const linkMTU = 9000
 type iface struct {
 	name, tag string
 	addrs     []netip.Prefix // both families, in order of arrival
-	device    any            // *nic, *tap, *afPacket, *vxlanTunnel or nil
+	device    any            // *nic, *tap, *afPacket, *vxlanTunnel, *memifPort or nil
 	index     uint32
 	instance  uint32 // of its kind
 	mtu       [4]uint32
@@ -63,6 +64,8 @@ func (i *iface) driver() string {
 		return "af-packet"
 	case KindVXLAN:
 		return "VXLAN"
+	case KindMemif:
+		return "memif"
 	}
 	return "local"
 }

@@ -20,12 +20,12 @@ func (v *VPP) setFlags(m *interfaces.SwInterfaceSetFlags) int32 {
 	if i == nil {
 		return invalidIndex
 	}
-	up, before := m.Flags&interface_types.IF_STATUS_API_FLAG_ADMIN_UP != 0, i.flags()
+	up, before := m.Flags&interface_types.IF_STATUS_API_FLAG_ADMIN_UP != 0, v.flags(i)
 	if v.setUp(i, up) {
 		if p, sits := i.device.(*afPacket); sits {
 			p.follow(v, up)
 		}
-		v.tellInterface(i, i.flags()&^before, false)
+		v.tellInterface(i, v.flags(i)&^before, false)
 	}
 	return ok
 }
@@ -136,7 +136,7 @@ func (v *VPP) interfaceDump(m *interfaces.SwInterfaceDump) []api.Message {
 		if i == nil {
 			return nil
 		}
-		d := i.details()
+		d := v.details(i)
 		return []api.Message{&d}
 	}
 	filter := strings.ToLower(m.NameFilter)
@@ -146,15 +146,15 @@ func (v *VPP) interfaceDump(m *interfaces.SwInterfaceDump) []api.Message {
 		if i == nil || m.NameFilterValid && !strings.Contains(strings.ToLower(i.name), filter) {
 			continue
 		}
-		details = append(details, i.details())
+		details = append(details, v.details(i))
 		out = append(out, &details[len(details)-1])
 	}
 	return out
 }
 
-func (i *iface) details() interfaces.SwInterfaceDetails {
+func (v *VPP) details(i *iface) interfaces.SwInterfaceDetails {
 	d := interfaces.SwInterfaceDetails{
-		SwIfIndex: index(i.index), SupSwIfIndex: i.index, Flags: i.flags(), Type: interface_types.IF_API_TYPE_HARDWARE,
+		SwIfIndex: index(i.index), SupSwIfIndex: i.index, Flags: v.flags(i), Type: interface_types.IF_API_TYPE_HARDWARE,
 		LinkMtu: i.linkMTU, InterfaceName: i.name, InterfaceDevType: i.driver(), Tag: i.tag,
 	}
 	d.Mtu = slices.Clone(i.mtu[:])
@@ -164,12 +164,12 @@ func (i *iface) details() interfaces.SwInterfaceDetails {
 	return d
 }
 
-func (i *iface) flags() interface_types.IfStatusFlags {
+func (v *VPP) flags(i *iface) interface_types.IfStatusFlags {
 	var f interface_types.IfStatusFlags
 	if i.up {
 		f |= interface_types.IF_STATUS_API_FLAG_ADMIN_UP
 	}
-	if i.link {
+	if v.linkOf(i) {
 		f |= interface_types.IF_STATUS_API_FLAG_LINK_UP
 	}
 	return f

@@ -36,7 +36,7 @@ func (v *VPP) addLoopback(m mac, specified bool, instance uint32) (at uint32, re
 	}
 	i := v.addInterface(iface{kind: KindLoopback, name: "loop" + strconv.FormatUint(uint64(instance), 10),
 		instance: instance, mac: m, ethernet: true})
-	v.tellInterface(i, i.flags(), false)
+	v.tellInterface(i, v.flags(i), false)
 	return i.index, ok
 }
 

@@ -14,6 +14,7 @@ import (
 	"go.fd.io/govpp/binapi/ip"
 	"go.fd.io/govpp/binapi/ip_neighbor"
 	"go.fd.io/govpp/binapi/l2"
+	"go.fd.io/govpp/binapi/memif"
 	"go.fd.io/govpp/binapi/nat44_ed"
 	"go.fd.io/govpp/binapi/stn"
 	"go.fd.io/govpp/binapi/tapv2"
@@ -61,6 +62,16 @@ var messages = []message{
 	dies(filled(changes, (*VPP).createAFPacket), (*VPP).afPacketCrash).but("AF_PACKET frame and block sizes, checksum flags and bridges as host devices are not checked."),
 	plainly[af_packet.AfPacketDeleteReply](changes, (*VPP).deleteAFPacket),
 	dumped[af_packet.AfPacketDetails]((*VPP).afPacketDump),
+
+	// memif interfaces and their sockets: memif.go, memifsocket.go.
+	dies(filled(changes, (*VPP).memifSocket2), (*VPP).memifSocketCrash).but("A memif socket is named by a path, or by a kind that VPP knows; what stands behind a kind is not checked."),
+	dies(plainly[memif.MemifSocketFilenameAddDelReply](changes, (*VPP).memifSocket1), (*VPP).memifSocket1Crash),
+	dumped[memif.MemifSocketFilenameDetails]((*VPP).memifSocketDump),
+	dies(filled(changes, (*VPP).createMemif2), (*VPP).memifCrash).but(
+		"A memif is connected at once where a Host has a peer, without an event; VPP's slaves try every 3 s. Secrets, queues and DMA are not looked at."),
+	dies(filled(changes, (*VPP).createMemif), (*VPP).memif1Crash),
+	plainly[memif.MemifDeleteReply](changes, (*VPP).deleteMemif),
+	dumped[memif.MemifDetails]((*VPP).memifDump),
 
 	// Classifier tables and input ACLs: classify.go.
 	dies(filled(changes, (*VPP).changeClassifier), (*VPP).classifierCrash).but(

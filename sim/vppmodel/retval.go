@@ -19,9 +19,13 @@ const (
 	syscallError1           = int32(api.SYSCALL_ERROR_1)
 	syscallError2           = int32(api.SYSCALL_ERROR_2)
 	syscallError3           = int32(api.SYSCALL_ERROR_3)
+	syscallError4           = int32(api.SYSCALL_ERROR_4)
 	featureDisabled         = int32(api.FEATURE_DISABLED)
 	invalidReg              = int32(api.INVALID_REGISTRATION)
 	noPathsInRoute    int32 = -52 // NO_PATHS_IN_ROUTE in VPP; govpp still has the older PREFIX_MATCHES_NEXT_HOP
+	invalidArgument         = int32(api.INVALID_ARGUMENT)
+	subifExists             = int32(api.SUBIF_ALREADY_EXISTS)
+	entryExists             = int32(api.ENTRY_ALREADY_EXISTS)
 	noInterface             = int32(api.NO_MATCHING_INTERFACE)
 	lengthMismatch          = int32(api.ADDRESS_LENGTH_MISMATCH)
 	addressNotFound         = int32(api.ADDRESS_NOT_FOUND_FOR_INTERFACE)

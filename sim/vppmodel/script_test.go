@@ -54,6 +54,7 @@ type fakeHost struct {
 	taps  []string
 	addrs []string
 	down  []string
+	memifFiles
 }
 
 func (h *fakeHost) TapCreate(netns, name string, _ [6]byte, _ uint32) error {
@@ -160,7 +161,7 @@ func (s *script) run(f []string) (string, error) {
 	if f[0] == "pid" {
 		return fmt.Sprint(s.vpp.PID()), nil
 	}
-	for _, group := range []func([]string) (string, bool, error){s.device, s.common, s.bridging, s.routing, s.extras} {
+	for _, group := range []func([]string) (string, bool, error){s.device, s.memif, s.common, s.bridging, s.routing, s.extras} {
 		if out, mine, err := group(f); mine {
 			return out, err
 		}

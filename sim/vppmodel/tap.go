@@ -87,7 +87,7 @@ func (v *VPP) addTap(m *tapv2.TapCreateV3) (at uint32, retval int32) {
 	}
 	v.taps.add(id)
 	i := v.addInterface(added)
-	v.tellInterface(i, i.flags(), false)
+	v.tellInterface(i, v.flags(i), false)
 	return i.index, ok
 }
 

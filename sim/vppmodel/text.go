@@ -9,7 +9,8 @@ import (
 )
 
 // Text is the whole state, one object a line, in a fixed order: interfaces, tables with their routes, neighbors,
-// bridges, L2 FIB, proxy ARP, STN rules, DHCP. Equal states have equal texts. What every VPP has (local0, table 0, default entries
+// bridges, L2 FIB, proxy ARP, STN rules,
+// memif sockets, DHCP. Equal states have equal texts. What every VPP has (local0, table 0, default entries
 // of tables) is left out while it is as it started.
 func (v *VPP) Text() string { return string(v.AppendText(nil)) }
 
@@ -29,6 +30,7 @@ func (v *VPP) AppendText(b []byte) []byte {
 	b = v.appendBridges(b)
 	b = v.appendProxies(b)
 	b = v.appendStolen(b)
+	b = v.appendMemifs(b)
 	b = v.appendClassifiers(b)
 	b = v.appendACLs(b)
 	b = v.appendNAT(b)

@@ -58,6 +58,9 @@ type VPP struct {
 	proxies    []proxyRange
 	proxied    map[uint32]bool // by index; survives the interface, as in VPP
 	stolen     stolen
+	memifs     map[uint32]*memifSocket
+	memifSeed  uint32
+	runtimeDir string
 	dhcp       map[uint32]*dhcpClient
 	watchers   []*watcher
 	wantEvents map[uint32]uint32 // the PID that a client gave, by client
@@ -74,6 +77,8 @@ type Config struct {
 	PID uint32
 	// NICs get the indices 1, 2, ... in order; they are down and have no address.
 	NICs []NIC
+	// RuntimeDir is where memif sockets are whose names are no paths; empty becomes /run/vpp.
+	RuntimeDir string
 	// Host is the Linux side of taps and AF_PACKET interfaces; nil: everything succeeds and leaves no trace.
 	Host Host
 	// NoNamespace is what an error of Host.TapCreate wraps when the namespace does not exist (retval -12).
@@ -139,10 +144,12 @@ func New(cfg Config) *VPP {
 		neighbors: make(map[neighborKey]neighbor),
 		bridgeBy:  make(map[uint32]uint32), oldAges: make(map[uint32]uint8), macs: make(map[macKey]macEntry), unflooded: make(map[uint32]bool),
 		packets: make(map[string]uint32), proxied: make(map[uint32]bool), stolen: make(stolen),
-		filters: make(map[uint32]*filters), acls: acls{on: make(map[uint32]*[2][]uint32)},
+		runtimeDir: cmp.Or(cfg.RuntimeDir, runtimeDir),
+		filters:    make(map[uint32]*filters), acls: acls{on: make(map[uint32]*[2][]uint32)},
 		dhcp: make(map[uint32]*dhcpClient), wantEvents: make(map[uint32]uint32),
 		neighborLimits: [2]neighborLimit{{number: neighborLimitDefault}, {number: neighborLimitDefault}},
 	}
+	v.memifs = map[uint32]*memifSocket{0: {file: v.runtimeDir + "/" + memifFile}}
 	v.paths.init()
 	v.tunnels.init()
 	for _, f := range families {

@@ -158,7 +158,7 @@ func (v *VPP) createTunnel(t vxlanTunnel, instance uint32, ethernet bool) (at ui
 	i := v.addInterface(added)
 	v.tunnels.set(t.key(), i.index)
 	v.setUp(i, true)
-	v.tellInterface(i, i.flags(), false)
+	v.tellInterface(i, v.flags(i), false)
 	return i.index, ok
 }
 

@@ -168,6 +168,8 @@ func kind(k vppmodel.Kind) fact.InterfaceType {
 		return fact.TypeAFPacket
 	case vppmodel.KindVXLAN:
 		return fact.TypeVXLAN
+	case vppmodel.KindMemif:
+		return fact.TypeMemif
 	}
 	panic(fmt.Sprintf("view: unknown kind %d", k))
 }

@@ -1,7 +1,7 @@
 // Package apitrace writes what a modelled VPP was asked as a file that VPP's own `api trace replay` takes.
 //
-// It decides how requests become such a file, and what stands in for what another machine does not have: NICs, taps and
-// AF_PACKET interfaces become loopbacks with their MACs and indices, and MACs that VPP would draw are set. Refused
+// It decides how requests become such a file, and what stands in for what another machine does not have: NICs, taps, memifs
+// and AF_PACKET interfaces become loopbacks with their MACs and indices, and MACs that VPP would draw are set. Refused
 // requests are left out. It never decides what a VPP answers; sim/vppmodel did. What came to a VPP without a request,
 // such as the address of a DHCP lease, is not in it.
 //

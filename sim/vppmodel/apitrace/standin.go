@@ -9,6 +9,7 @@ import (
 	interfaces "go.fd.io/govpp/binapi/interface"
 	"go.fd.io/govpp/binapi/interface_types"
 	"go.fd.io/govpp/binapi/l2"
+	"go.fd.io/govpp/binapi/memif"
 	"go.fd.io/govpp/binapi/tapv2"
 	"go.fd.io/govpp/binapi/vxlan"
 )
@@ -28,6 +29,13 @@ func (t *Trace) standIn(request, reply api.Message) {
 		at := uint32(reply.(*af_packet.AfPacketCreateV3Reply).SwIfIndex)
 		t.below[m.HostIfName] = at
 		t.loopback(at)
+	case *memif.MemifSocketFilenameAddDelV2, *memif.MemifSocketFilenameAddDel: // the folder is this machine's
+	case *memif.MemifCreateV2:
+		t.loopback(uint32(reply.(*memif.MemifCreateV2Reply).SwIfIndex))
+	case *memif.MemifCreate:
+		t.loopback(uint32(reply.(*memif.MemifCreateReply).SwIfIndex))
+	case *memif.MemifDelete:
+		t.goes(uint32(m.SwIfIndex))
 	case *tapv2.TapDeleteV2:
 		t.goes(uint32(m.SwIfIndex))
 	case *af_packet.AfPacketDelete:

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +16,12 @@ var drawn = [2]byte{0x02, 0xfe}
 func Canonical(m api.Message) string {
 	return mask(Text(m), m.GetMessageName(), volatile)
 }
+
+// Folders is what the names of folders of real VPPs that are compared begin with. What is below one, memif sockets among it,
+// shows as below /run/vpp, the model's.
+const Folders = "vppdrill-parity-"
+
+var ownFolder = regexp.MustCompile(`/\S*/` + Folders + `[^/]+`)
 
 // Lines are the canonical lines of answers, sorted where they are a dump's: VPP sends some of them in the order of a
 // hash.
@@ -58,6 +65,9 @@ func mask(line, message string, hide []hidden) string {
 	refused := strings.Contains(line, " retval=") // a zero is not written
 	for _, w := range words[1:] {
 		field, value, _ := strings.Cut(w, "=")
+		if strings.Contains(value, Folders) {
+			w = field + "=" + ownFolder.ReplaceAllLiteralString(value, "/run/vpp")
+		}
 		if isDrawn(value) {
 			w = field + "=drawn"
 		}

@@ -75,6 +75,9 @@ var gaps = []Gap{
 	{"plugin-sources", "plugins register route sources of their own, from number 22 on; the model has no plugins that do, and no entries of theirs, as " +
 		"NAT44's for its outer addresses in the tables of outside interfaces"},
 	{"stn-without-interface", "VPP 25.10 dies when an STN rule names an interface that there is not: the plugin does not look; the model keeps the rule, and nobody is asked"},
+	{"memif-mode", "VPP 25.10 dies of a memif in a mode that the plugin does not have: it takes back an interface that it has not made; the model refuses it, and nobody is asked"},
+	{"memif-miscounted", "VPP 25.10 counts one user of a memif socket too few for each time that it could not listen, so that it makes a second interface of one ID, or lets the socket " +
+		"go from under one; the model does the same, and nobody is asked"},
 	{"acl-behind-mac", "VPP 25.10 dies of a frame for a MAC whose L2 FIB entry leads to an interface that is in no bridge domain and got an outbound ACL " +
 		"there; the model forwards nothing of its own, and nobody is asked"},
 	{"nat-moved", "NAT44 keeps what it counts for an interface by the table that it finds it in: VPP 25.10 forgets it when the interface moves; the model " +

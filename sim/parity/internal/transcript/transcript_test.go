@@ -8,8 +8,8 @@ import (
 	"go.fd.io/govpp/api"
 	interfaces "go.fd.io/govpp/binapi/interface"
 	"go.fd.io/govpp/binapi/interface_types"
+	"go.fd.io/govpp/binapi/ipip"
 	"go.fd.io/govpp/binapi/memclnt"
-	"go.fd.io/govpp/binapi/memif"
 
 	"github.com/vppdrill/vppdrill/sim/parity/internal/transcript"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
@@ -73,7 +73,7 @@ func TestRecorder(t *testing.T) {
 	if got.String() != recorded {
 		t.Errorf("recorded:\n%s", got)
 	}
-	if _, err := transcript.Ask(stream, &memif.MemifDelete{}); err == nil {
+	if _, err := transcript.Ask(stream, &ipip.IpipDelTunnel{}); err == nil {
 		t.Error("a request that the model has not was asked")
 	}
 	r.Heard(&interfaces.SwInterfaceEvent{SwIfIndex: 1, Deleted: true, PID: 7})
