@@ -74,10 +74,13 @@ type dumper struct {
 	// macs and tags of interfaces by name, between the interface dump and the dumps that need them.
 	macs map[string]MAC
 	tags map[string]string
+	// sockets are those that a memif uses, between the dump of memifs and that of sockets.
+	sockets map[uint32]bool
 }
 
 func (d *dumper) reset() {
 	d.onReuse, d.macs, d.tags = map[uint32][]*dump{}, map[string]MAC{}, map[string]string{}
+	d.sockets = map[uint32]bool{}
 }
 
 // reused has w repeated when an interface gets a dead index.

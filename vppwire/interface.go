@@ -26,7 +26,7 @@ func MadeByVPP(name string) bool {
 	if _, ok := interfaceKey(name); ok {
 		return true
 	}
-	return strings.HasPrefix(name, "local") || strings.HasPrefix(name, "memif") || strings.HasPrefix(name, "ipip") || strings.HasPrefix(name, "pg")
+	return strings.HasPrefix(name, "local") || strings.HasPrefix(name, "ipip") || strings.HasPrefix(name, "pg")
 }
 
 // needInterface appends what an object on a VPP interface needs: the interface itself, where we make it.
@@ -77,6 +77,9 @@ func (interfaceReader) take(s *Session, _ dumpStep, res Result) {
 		fresh := !s.known(name)
 		seen[name] = true
 		s.bind(name, uint32(d.SwIfIndex))
+		if strings.HasPrefix(name, memifPrefix) { // of an earlier life
+			s.Expect(KindMemif)
+		}
 		var by creation
 		if k, ok := interfaceKey(name); ok {
 			by = kinds[k.Kind].creates

@@ -11,6 +11,7 @@ const (
 	KindTap
 	KindAFPacket
 	KindVXLAN
+	KindMemif
 	KindUp
 	KindTag
 	KindMTU
@@ -41,6 +42,7 @@ const (
 	KindNATOutput
 	KindIdentity
 	KindService
+	KindMemifSocket
 	KindVeth
 	KindMacvlan
 	KindLinuxLink
@@ -50,6 +52,7 @@ const (
 	KindLinuxNeighbor
 	KindOwnARP
 	KindStolen
+	KindMemifFolder
 )
 
 // row is one kind of object: what a Session, a dump and ParseObject must know of it beyond the methods of its type.
@@ -87,6 +90,7 @@ var kinds = []row{
 	KindTap:      {word: "tap", object: Tap{}, dumps: by(tapDump), creates: creation{prefix: tapPrefix, ownTag: true}},
 	KindAFPacket: {word: "af-packet", object: AFPacket{}, dumps: by(afPacketDump), creates: creation{prefix: afPacketPrefix}, plugin: "af_packet"},
 	KindVXLAN:    {word: "vxlan", object: VXLAN{}, dumps: by(vxlanDump), creates: creation{prefix: vxlanPrefix, bare: true}, plugin: "vxlan"},
+	KindMemif:    {word: "memif", object: Memif{}, dumps: by(memifDump), creates: creation{prefix: memifPrefix}, plugin: memifPlugin},
 
 	KindUp:  {word: "up", object: Up{}, dumps: by(interfaceDump)},
 	KindTag: {word: "tag", object: Tag{}, dumps: by(interfaceDump)},
@@ -127,6 +131,8 @@ var kinds = []row{
 	KindIdentity:      {word: "nat-identity", object: Identity{}, dumps: by(identityDump, natDump), num: "table", plugin: natPlugin},
 	KindService:       {word: "service", object: Service{}, dumps: by(serviceDump, natDump), num: "port", plugin: natPlugin},
 
+	KindMemifSocket: {word: "memif-socket", object: MemifSocket{}, dumps: by(memifDump, memifSocketDump), num: "number", plugin: memifPlugin},
+
 	KindVeth:          {word: "veth", object: Veth{}, dumps: by(linuxDump)},
 	KindMacvlan:       {word: "macvlan", object: Macvlan{}, dumps: by(linuxDump)},
 	KindLinuxLink:     {word: "link", object: LinkState{}, dumps: by(linuxDump), noDelete: true},
@@ -136,11 +142,12 @@ var kinds = []row{
 	KindLinuxNeighbor: {word: "linux-neighbor", object: LinuxNeighborEntry{}, dumps: by(linuxDump)},
 	KindOwnARP:        {word: "own-arp", object: OwnARP{}, dumps: by(linuxDump)},
 	KindStolen:        {word: "stolen", object: Stolen{}, dumps: by(linuxDump)},
+	KindMemifFolder:   {word: "memif-folder", object: MemifFolder{}, dumps: by(linuxDump)},
 }
 
 // optional reports whether a plugin need not be loaded while nobody wants anything of it.
 func optional(plugin string) bool {
-	return plugin == natPlugin || plugin == dhcpPlugin || plugin == aclPlugin || plugin == stnPlugin
+	return plugin == natPlugin || plugin == dhcpPlugin || plugin == aclPlugin || plugin == stnPlugin || plugin == memifPlugin
 }
 
 func by(dumps ...*dump) []*dump { return dumps }

@@ -19,6 +19,8 @@ var (
 	ErrLinuxExists  = errors.New("already exists")
 	ErrLinuxMissing = errors.New("does not exist")
 	ErrNoNamespace  = errors.New("no such network namespace")
+	// ErrForeignFile: a folder or socket of somebody else is where ours should be.
+	ErrForeignFile = errors.New("somebody else's file is in the way")
 )
 
 // LinuxOp is one change of a Linux host, passed by value. Each is beside the kind of object that it changes.
@@ -40,6 +42,8 @@ type LinuxState struct {
 	Links     []LinuxLink
 	Routes    []HostRoute
 	Neighbors []LinuxNeighbor
+	// MemifFolders are the paths of folders with memif sockets, of the host's own namespace alone.
+	MemifFolders []string
 }
 
 // Source is the first address of the link of a route without a next hop, by which the host speaks to what it leads to; invalid for none.

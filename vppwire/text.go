@@ -70,6 +70,15 @@ func (p *words) number(bits int) uint64 {
 
 func (p *words) named(w string, bits int) uint64 { p.expect(w); return p.number(bits) }
 
+// counted is a number that is not 0.
+func (p *words) counted(bits int) uint64 {
+	n := p.number(bits)
+	if n == 0 {
+		p.fail("0 is not taken")
+	}
+	return n
+}
+
 func (p *words) mac() (m MAC) {
 	w := p.word()
 	hw, err := net.ParseMAC(w)

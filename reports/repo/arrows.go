@@ -56,7 +56,7 @@ var arrows = []arrow{
 		"a message is joined the same way whoever tells it"},
 	{"vppwire/strictyaml", []string{"vppwire/oneline"},
 		"a file's grammar is its structs; what they mean is decided by who reads them"},
-	{"vppwire/agent/story", []string{"ipam", "ipam/nodeipam", "vppwire", "vppwire/service", "vppwire/agent", "vppwire/agent/nodeid", "sim/hostmodel", "sim/vppmodel"},
+	{"vppwire/agent/story", []string{"ipam", "ipam/nodeipam", "vppwire", "vppwire/mode", "vppwire/service", "vppwire/agent", "vppwire/agent/nodeid", "sim/hostmodel", "sim/vppmodel"},
 		"a story needs machines to happen on, and the models are the only ones that need neither root nor a VPP"},
 	{"vppwire/agent/storetest", []string{"vppwire/agent", "sim/engine"},
 		"what a store owes is tried on the real one and on models, so it knows neither; its random requests are the simulator's engine's affair"},

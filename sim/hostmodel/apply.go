@@ -3,6 +3,7 @@ package hostmodel
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/vppdrill/vppdrill/vppwire"
@@ -37,6 +38,11 @@ func (h *Host) Apply(op vppwire.LinuxOp) error {
 		return h.neighSet(op)
 	case vppwire.NeighDel:
 		return h.neighDel(op)
+	case vppwire.MemifFolderAdd:
+		return h.memifFolderAdd(op)
+	case vppwire.MemifFolderDel:
+		delete(h.memifFolders, op.Path)
+		return nil
 	default:
 		panic(fmt.Sprintf("hostmodel: unknown operation %T", op))
 	}
@@ -63,6 +69,9 @@ func (h *Host) Dump(netns string) (vppwire.LinuxState, error) {
 	}
 	for i := range ns.routes.list {
 		s.Routes = append(s.Routes, ns.routes.list[i].view())
+	}
+	if netns == "" && len(h.memifFolders) > 0 {
+		s.MemifFolders = slices.Sorted(maps.Keys(h.memifFolders))
 	}
 	slices.SortStableFunc(s.Routes, func(a, b vppwire.HostRoute) int {
 		return cmp.Or(cmp.Compare(a.Link, b.Link), compareAddrs(a.Dst, b.Dst), a.Via.Compare(b.Via))

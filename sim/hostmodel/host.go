@@ -22,6 +22,8 @@ type Host struct {
 	// wentWith is by links of the host's own namespace the namespace that they went with, as the other ends of what was in
 	// there.
 	wentWith map[string]string
+	// memifFolders are the folders with memif sockets, by path.
+	memifFolders map[string]memifFolder
 }
 
 // Config says what a machine has when it starts.
@@ -71,6 +73,7 @@ func (h *Host) boot() error {
 	h.boots++
 	h.macs = 0
 	h.wentWith = map[string]string{}
+	h.memifFolders = map[string]memifFolder{}
 	h.root = &namespace{}
 	h.namespaces = make(map[string]*namespace)
 	h.names = nil

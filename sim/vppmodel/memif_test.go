@@ -25,7 +25,9 @@ func (h *fakeHost) MemifClose(file string) {
 	h.listening = slices.DeleteFunc(h.listening, func(f string) bool { return f == file })
 }
 
-func (h *fakeHost) MemifPeer(file string, _ uint32, _ bool) bool { return slices.Contains(h.peers, file) }
+func (h *fakeHost) MemifPeer(file string, _ uint32, _ bool) bool {
+	return slices.Contains(h.peers, file)
+}
 
 // memif runs the lines of memif stories.
 func (s *script) memif(f []string) (string, bool, error) {

@@ -189,6 +189,9 @@ func (v *VPP) Kill() {
 			v.host.TapDelete(t.path(), t.linuxName())
 		}
 	}
+	for _, s := range v.memifs { // in any order: each has a file of its own
+		v.hangUpMemif(s)
+	}
 	for _, w := range v.watchers {
 		w.end()
 	}

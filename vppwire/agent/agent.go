@@ -121,6 +121,9 @@ func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
 	a := &Agent{core: core{cfg: cfg, wiring: cfg.Mode(), alloc: alloc, wire: vppwire.NewSession()}, own: cfg.ownSpec()}
+	if cfg.MemifFolder != "" { // an earlier life may have left some
+		a.wire.Expect(vppwire.KindMemif)
+	}
 	if !a.wiring.Wires() {
 		a.vppUp, a.looked = true, true // there is nothing to wait for
 	}

@@ -31,6 +31,10 @@ func (p *pods) podAdd(e PodAdd) {
 		p.refuse(e.Request, CodeInvalidEnv, "interface name: %v", err)
 		return
 	}
+	if why := p.unsocketed(s); why != "" {
+		p.refuse(e.Request, CodeInvalidConfig, "%s", why)
+		return
+	}
 	t := p.byOwner[s.Owner]
 	switch {
 	case t == nil:
@@ -38,8 +42,8 @@ func (p *pods) podAdd(e PodAdd) {
 	case t.removing():
 		p.hasten(t)
 		t = p.beginAgain(t, s, e)
-	case t.stale || t.sandbox.Netns != s.Netns:
-		p.remove(t) // the container has a new namespace: nothing of the old wiring can stay
+	case t.stale || t.sandbox.Netns != s.Netns || t.sandbox.Memif != s.Memif:
+		p.remove(t) // the container has a new namespace, or another wish: nothing of the old wiring can stay
 		if p.byOwner[s.Owner] == nil {
 			t = p.begin(s, e)
 		} else {
@@ -190,7 +194,11 @@ func (p *pods) admit(t *attachment) {
 	}
 	p.waiting = without(p.waiting, t)
 	t.phase = phaseSaving
-	list := append(ipamRecords(records), Record{Kind: RecordSandbox, Sandbox: t.sandbox, Number: t.number})
+	list := ipamRecords(records)
+	if t.sandbox.Memif != 0 {
+		list = append(list, Record{Kind: RecordFormat, Format: formatMemif})
+	}
+	list = append(list, Record{Kind: RecordSandbox, Sandbox: t.sandbox, Number: t.number})
 	p.journal.persist(list, journalWaiter{what: stepAttach, att: t})
 }
 
@@ -406,7 +414,7 @@ func (p *pods) judgeWaiting() {
 	}
 }
 
-// judgeWiring fails ADDs that cannot succeed: at once when the sandbox's namespace is gone, otherwise when VPP or Linux
+// judgeWiring fails ADDs that cannot succeed: at once when the sandbox's namespace is gone or somebody else's file is where its socket should be, otherwise when VPP or Linux
 // have gone on refusing for longer than AddPatience. Both are undone.
 func (p *pods) judgeWiring() {
 	for _, t := range slices.Clone(p.underway) {
@@ -415,6 +423,8 @@ func (p *pods) judgeWiring() {
 		case done || err == nil:
 		case errors.Is(err, vppwire.ErrNoNamespace):
 			p.fail(t, CodeUnknownContainer, err)
+		case errors.Is(err, vppwire.ErrForeignFile):
+			p.fail(t, CodeInvalidConfig, err)
 		case !p.now.Before(t.since.Add(p.cfg.AddPatience)):
 			p.failing = wiringTrouble(t, err)
 			p.fail(t, CodeTryAgain, err)

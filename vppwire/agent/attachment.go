@@ -230,6 +230,7 @@ func (t *attachment) facts() mode.Pod {
 	return mode.Pod{
 		Container: s.Owner.ContainerID, IfName: s.Owner.IfName, Netns: s.Netns, Namespace: s.PodNamespace, Name: s.PodName,
 		Addr: t.lease.Addr, Gateway: t.lease.Gateway, SecondAddr: t.second.Addr, SecondGateway: t.second.Gateway, Number: t.number,
+		Memif: s.Memif, UID: s.PodUID,
 	}
 }
 

@@ -106,6 +106,9 @@ type Config struct {
 	StealFirstNIC  bool
 	StealInterface string
 	STNSocketFile  string
+	// MemifFolder is the absolute path of the folder that has a folder for each pod that asks for a memif; empty: no pod
+	// may.
+	MemifFolder string
 	// NatExternalTraffic has the sources of what pods send to outside translated to the node's address, where nodes are
 	// joined by VXLAN and VPP has a NIC and a default gateway. This and the rest of NAT are refused unless VPP serves
 	// services.
@@ -274,7 +277,7 @@ func (cfg *Config) Mode() mode.Config {
 		Node: mode.NodeVXLAN, MTU: cfg.MTUSize,
 		MainTable: cfg.MainVRFID, PodTable: cfg.PodVRFID,
 		RxRing: cfg.TAPv2RxRingSize, TxRing: cfg.TAPv2TxRingSize,
-		OutsideByHost: cfg.ExternalByHost,
+		OutsideByHost: cfg.ExternalByHost, MemifFolder: cfg.MemifFolder,
 		KeepOffload:   !cfg.TCPChecksumOffloadDisabled,
 		ScanNeighbors: cfg.ScanIPNeighbors, StaleMinutes: cfg.IPNeighborStaleThreshold,
 	}

@@ -42,6 +42,8 @@ var configFields = []struct {
 		"tapv2RxRingSize: 300", "a ring is a power of two"},
 	{"TAPv2TxRingSize", "0", "hostInterconnect: tap\ntapv2TxRingSize: 32768", "32768", func(c *Config) any { return c.Mode().TxRing },
 		"tapv2TxRingSize: 65536", "is more than 65535"},
+	{"MemifFolder", "", "memifFolder: /run/vppdrill/memif", "/run/vppdrill/memif", func(c *Config) any { return c.Mode().MemifFolder },
+		"memifFolder: run/memif", "want an absolute path"},
 	{"MTUSize", "0", "mtuSize: 1450", "1450", func(c *Config) any { return c.Mode().MTU }, "mtuSize: 575", "576 to 9000"},
 	{"StealFirstNIC", "false", "stealFirstNIC: false", "false", func(c *Config) any { return c.StealFirstNIC },
 		"stealFirstNIC: true", "STN) is not supported"},

@@ -3,6 +3,8 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"path"
+	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
@@ -160,6 +162,9 @@ func (cfg *Config) checkLinks(refuse func(string, ...any)) {
 		if ring.size&(ring.size-1) != 0 || ring.size > ringMax {
 			refuse("%s %d: a ring is a power of two up to %d, or 0", ring.field, ring.size, ringMax)
 		}
+	}
+	if f := cfg.MemifFolder; f != "" && (!path.IsAbs(f) || path.Clean(f) != f || f == "/" || strings.ContainsAny(f, " \t\n\r,*?[\\") || len(f) > memifFolderMax) {
+		refuse("MemifFolder %q: want an absolute path of at most %d bytes, without blanks and wildcards", f, memifFolderMax)
 	}
 	if m := cfg.MTUSize; m != 0 && (m < mtuMin || m > mtuMax) {
 		refuse("MTUSize %d: an MTU is 0 (leave the default) or %d to %d", m, mtuMin, mtuMax)

@@ -7,6 +7,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
 	"github.com/vppdrill/vppdrill/vppwire/policy"
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
@@ -26,6 +27,8 @@ type Sandbox struct {
 	// PodNamespace, PodName and PodUID come from CNI_ARGS (K8S_POD_NAMESPACE, K8S_POD_NAME, K8S_POD_UID); each may be
 	// empty.
 	PodNamespace, PodName, PodUID string
+	// Memif: the pod brings a program that speaks memif instead of using Linux' network.
+	Memif mode.Memif
 }
 
 // Requests of the CNI plugin. Request numbers an open request; the Answer repeats it. A number is never used twice

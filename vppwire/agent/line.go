@@ -140,7 +140,11 @@ func (l line) err(err error) line {
 }
 
 func (l line) sandbox(s Sandbox) line {
-	return l.owner(s.Owner).text("netns", s.Netns).text("ns", s.PodNamespace).text("pod", s.PodName).text("uid", s.PodUID)
+	l = l.owner(s.Owner).text("netns", s.Netns).text("ns", s.PodNamespace).text("pod", s.PodName).text("uid", s.PodUID)
+	if s.Memif != 0 {
+		l = l.word(s.Memif.String())
+	}
+	return l
 }
 
 func (l line) pools(p Pools) line {

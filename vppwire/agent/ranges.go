@@ -249,7 +249,7 @@ func (a *Agent) poolsChanged(p Pools) {
 func poolsRecords(p Pools) []Record {
 	one := Record{Kind: RecordPools, Pools: p}
 	if p.Dual() {
-		return []Record{{Kind: RecordFormat, Format: JournalFormat}, one}
+		return []Record{{Kind: RecordFormat, Format: formatDual}, one}
 	}
 	return []Record{one}
 }

@@ -60,8 +60,12 @@ const (
 
 // JournalFormat is the newest format of journals that this version reads. Format 1 needs no RecordFormat. Format 2 has
 // a second address for sandboxes and ranges for it: this version writes it, and says so, in clusters of two families
-// alone.
-const JournalFormat = 2
+// alone. Format 3 has sandboxes with a memif: it is written, and said, with the first of them.
+const (
+	JournalFormat = formatMemif
+	formatDual    = 2
+	formatMemif   = 3
+)
 
 // Errors of ParseRecord about lines that are as they were written.
 var (
@@ -91,6 +95,9 @@ func (r Record) AppendText(b []byte) []byte {
 		b = strconv.AppendUint(append(b, ' '), uint64(r.Number), 10)
 		for _, text := range [...]string{s.Netns, s.PodNamespace, s.PodName, s.PodUID} {
 			b = appendField(append(b, ' '), text)
+		}
+		if s.Memif != 0 {
+			b = append(append(b, ' '), s.Memif.String()...)
 		}
 		return b
 	case RecordGone:
@@ -195,6 +202,13 @@ func parseRecord(text string) (Record, error) {
 		owner := f.owner()
 		r.Number = uint32(f.int(1, mode.PodNumberMax))
 		r.Sandbox = Sandbox{Owner: owner, Netns: f.text(), PodNamespace: f.text(), PodName: f.text(), PodUID: f.text()}
+		if !f.done {
+			word, _ := f.next()
+			var known bool
+			if r.Sandbox.Memif, known = mode.MemifOf(word); !known {
+				f.fail("%q is no pod interface", word)
+			}
+		}
 	case recordKinds[RecordGone]:
 		r.Kind = RecordGone
 		r.Sandbox.Owner = f.owner()

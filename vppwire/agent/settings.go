@@ -19,6 +19,7 @@ func Settings() []Setting {
 		{"TAPv2RxRingSize", ringSize, "VPP's own", "Receive ring of taps. Refused where neither pods nor the host have one."},
 		{"TAPv2TxRingSize", ringSize, "VPP's own", "Transmit ring of taps. Refused where neither pods nor the host have one."},
 		{"UseL2Interconnect", boolean, "false", "Connects nodes by one layer 2 segment. The default is a VXLAN full mesh."},
+		{"MemifFolder", "absolute path", "none", "Folder of sockets of pods that ask for a memif, such as /run/vppdrill/memif; without it such pods are refused. This key is ours."},
 		{"MTUSize", "576 to 9000", "the links' own", "MTU of pods' links and of the link between host and VPP."},
 		{"TCPstackDisabled", "true", "", "Required. Pods are not wired to VPP's own TCP stack, so false is refused."},
 		{"TCPChecksumOffloadDisabled", boolean, "true", "Turns checksum and segmentation offload of veths off. " +

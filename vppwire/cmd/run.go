@@ -73,6 +73,7 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer closing(machine.Close)
+	machine.MemifFolder = o.cfg.MemifFolder
 	alloc, err := o.cluster.allocator(o.reuseDelay)
 	if err != nil {
 		return err

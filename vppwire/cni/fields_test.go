@@ -41,10 +41,11 @@ func TestFieldsCount(t *testing.T) {
 			{command: "GC", value: `[{"containerID": "c1", "ifname": "pod0"}]`},
 			{command: "GC", value: `[{"containerID": "c2", "ifname": "pod0"}], "cni.dev/valid-attachments": []`, refused: true},
 		},
-		"agentSocket": {{command: "ADD", value: `"/run/none/such.sock"`}, {command: "ADD", value: `"x"`, refused: true}},
-		"netnsDirs":   {{command: "ADD", value: `["/none"]`}},
-		"timeout":     {{command: "ADD", value: `"1s"`, agent: "silent"}, {command: "ADD", value: `"1h"`, refused: true}},
-		"agentWait":   {{command: "ADD", value: `"10s"`, agent: "away"}, {command: "ADD", value: `"-1s"`, refused: true}},
+		"agentSocket":  {{command: "ADD", value: `"/run/none/such.sock"`}, {command: "ADD", value: `"x"`, refused: true}},
+		"netnsDirs":    {{command: "ADD", value: `["/none"]`}},
+		"timeout":      {{command: "ADD", value: `"1s"`, agent: "silent"}, {command: "ADD", value: `"1h"`, refused: true}},
+		"podInterface": {{command: "ADD", value: `"memif"`}},
+		"agentWait":    {{command: "ADD", value: `"10s"`, agent: "away"}, {command: "ADD", value: `"-1s"`, refused: true}},
 	}
 	for _, field := range cni.NetconfFields() {
 		if len(tries[field]) == 0 {

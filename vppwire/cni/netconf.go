@@ -60,6 +60,9 @@ type Netconf struct {
 	// AgentWait is how long an agent that is away is waited for, up to Timeout; absent is DefaultAgentWait, "0s" is not at
 	// all.
 	AgentWait *Duration `json:"agentWait,omitempty"`
+	// PodInterface is what pods of this network get instead of the agent's usual wiring: "memif", "memif-master"; empty
+	// leaves it to their annotation.
+	PodInterface string `json:"podInterface,omitempty"`
 
 	raw []byte // as it came, for an IPAM plugin
 }
@@ -92,7 +95,7 @@ const (
 )
 
 // ownFields are those a near miss is refused for. Others pass: they may be another plugin's or a later specification's.
-var ownFields = []string{"agentSocket", "netnsDirs", "timeout", "agentWait"}
+var ownFields = []string{"agentSocket", "netnsDirs", "timeout", "agentWait", "podInterface"}
 
 // parseNetconf reads a configuration and refuses what the command cannot be done with.
 func parseNetconf(data []byte, command string) (*Netconf, *failure) {
@@ -168,7 +171,7 @@ func (c *Netconf) refuseUnsupported() *failure {
 		return unsupported("ipMasq", "true").more("what leaves the cluster is translated as the agent's configuration says")
 	}
 	for _, capability := range slices.Sorted(maps.Keys(c.RuntimeConfig)) {
-		if value := c.RuntimeConfig[capability]; capability != ipsCapability && !empty(value) {
+		if value := c.RuntimeConfig[capability]; capability != ipsCapability && capability != annotationsCapability && !empty(value) {
 			return unsupported("runtimeConfig."+capability, value).more("a plugin behind this one may declare the capability")
 		}
 	}

@@ -146,6 +146,9 @@ func (c *call) add(ctx context.Context) ([]byte, *failure) {
 	if req.Wanted, f = c.conf.wanted(); f != nil {
 		return nil, f
 	}
+	if req.Interface, f = c.conf.podInterface(); f != nil {
+		return nil, f
+	}
 	if c.ipam.named() {
 		addrs, known, f := c.ipam.add(ctx)
 		if f != nil {

@@ -24,7 +24,7 @@ func (c Config) Idle(at Around) (list []Idle) {
 	}
 	const noTap = "is of taps, and neither pods nor host have one"
 	taps := c.Pod == PodTap || c.Host == HostTap
-	add("RxRing", c.RxRing != 0 && !taps, noTap)
+	add("RxRing", c.RxRing != 0 && !taps && c.MemifFolder == "", noTap)
 	add("TxRing", c.TxRing != 0 && !taps, noTap)
 	add("KeepOffload", c.KeepOffload && !c.hasVeth(), "is of veths, and neither pods nor host have one")
 	add("StaleMinutes", c.StaleMinutes != 0 && !c.ScanNeighbors, "counts only where neighbors are scanned")

@@ -21,6 +21,8 @@ type Config struct {
 	// ScanNeighbors makes VPP age out neighbors after StaleMinutes; otherwise they do not age.
 	ScanNeighbors bool
 	StaleMinutes  uint8
+	// MemifFolder is the absolute path of the folder that has a folder for each pod with memifs; empty: no pod may have any.
+	MemifFolder string
 	// NAT is needed where VPP serves services; it takes a host interconnect.
 	NAT NAT
 }
@@ -90,6 +92,10 @@ type Pod struct {
 	VPPEnd netip.Addr
 	// Number is unique among the node's attachments, 1 to PodNumberMax; taps are numbered by it.
 	Number uint32
+	// Memif: the pod has a program of its own at the end of a memif instead of a Linux link.
+	Memif Memif
+	// UID is the pod's in Kubernetes; only with Memif.
+	UID string
 	// Filter is nil where everything passes. Pods that share an interface have none.
 	Filter *Filter
 }

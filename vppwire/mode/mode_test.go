@@ -33,6 +33,11 @@ func TestModes(t *testing.T) {
 			}
 			p := mode.Pod{Container: "c0ffee", IfName: "eth0", Netns: "/var/run/netns/cni-1",
 				Namespace: "default", Name: "web-0", Addr: addr("10.1.1.2"), Gateway: addr("10.1.1.1"), Number: 1}
+			if word := ""; d.HasArg("memif") {
+				d.ScanArgs(t, "memif", &word)
+				p.Memif, _ = mode.MemifOf(word)
+				p.UID, c.MemifFolder, c.RxRing = "uid-1", "/run/vppdrill/memif", 512
+			}
 			six := nodeSix(nic)
 			if d.HasArg("without-blocks") { // of IPv6
 				six.Gateways = nil

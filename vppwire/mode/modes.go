@@ -139,7 +139,7 @@ func (c Config) InterconnectName() string {
 
 // PodMAC is the MAC of a pod's link.
 func (c Config) PodMAC(n Node, p Pod) vppwire.MAC {
-	mac, _ := podModes[c.Pod].macs(n, p)
+	mac, _ := c.podWired(p).macs(n, p)
 	return mac
 }
 
@@ -147,7 +147,7 @@ func (c Config) PodMAC(n Node, p Pod) vppwire.MAC {
 func (c Config) SharesInterface() bool { return podModes[c.Pod].shared() }
 
 // PodInterface is the VPP name of a pod's interface.
-func (c Config) PodInterface(p Pod) string { return podModes[c.Pod].name(c, p) }
+func (c Config) PodInterface(p Pod) string { return c.podWired(p).name(c, p) }
 
 // ownInterface is of wirings that give each pod an interface of its own; the two ends' MACs follow from the pod's name.
 type ownInterface struct{}

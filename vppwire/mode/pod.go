@@ -13,19 +13,23 @@ func (c Config) PodObjects(n Node, p Pod) []vppwire.Object {
 		return nil
 	}
 	o := objects{list: make([]vppwire.Object, 0, 20)}
-	wiring := podModes[c.Pod]
+	wiring := c.podWired(p)
 	podMAC, vppMAC := wiring.macs(n, p)
 	wiring.ends(c, &o, p, podMAC, vppMAC)
 	if p.Filter != nil && !wiring.shared() {
 		o.filter(c.PodInterface(p), p.Filter)
 	}
-	c.podTowardsVPP(&o, p, vppMAC)
+	if p.Memif == 0 {
+		c.podTowardsVPP(&o, p, vppMAC)
+	}
 	c.vppTowardsPod(&o, n, p, c.PodInterface(p), podMAC)
 	if p.SecondAddr.IsValid() {
 		var second objects
 		other := p
 		other.Addr, other.Gateway = p.SecondAddr, p.SecondGateway
-		c.podTowardsVPP(&second, other, vppMAC)
+		if p.Memif == 0 {
+			c.podTowardsVPP(&second, other, vppMAC)
+		}
 		c.vppTowardsPod(&second, n, other, c.PodInterface(p), podMAC)
 		o.merge(second.list)
 	}
@@ -41,7 +45,7 @@ func (c Config) podTowardsVPP(o *objects, p Pod, vppMAC vppwire.MAC) {
 
 func (c Config) vppTowardsPod(o *objects, n Node, p Pod, name string, podMAC vppwire.MAC) {
 	own := o
-	if podModes[c.Pod].shared() {
+	if c.podWired(p).shared() {
 		own = &objects{} // the node's
 	}
 	c.inPodTable(own, name, p.Addr.Is6())

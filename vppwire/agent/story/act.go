@@ -11,6 +11,7 @@ import (
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
 // Play performs a block of a story, one line after the other, then everything that is under way, and returns what came
@@ -34,7 +35,7 @@ var words = map[string]int{
 	"settle": 0, "pass": 1, "pools": 3, "external": 0, "store": 1, "box": 1,
 	"start": 1, "api": 1, "up": 1, "kill": 1, "vpp-kill": 1, "vpp-start": 1, "reboot": 1, "disk": 2, "uid": 2, "add": 3, "del": 2,
 	"netns-gone": 2, "journal-lost": 1, "route-gone": 2, "withdraw": 2, "check": 2, "status": 1, "gc": 1, "node-gone": 1, "node-seen": 1, "own-seen": 1, "nodes-listed": 1,
-	"own-address": 2, "hide": 1, "cidrs": 1, "patience": 2, "dhcp": 1, "static": 1, "vpp-nic": 2, "lease": 2, "lease-lost": 1, "nat-external": 1, "gateway": 3, "pod-if": 2, "pods-by": 2, "other-nic": 3, "plan": 2, "nic": 2, "scan": 2, "add-at": 4, "add-wants": 4, "watch-lost": 1, "show": 1, "wrote": 1,
+	"own-address": 2, "hide": 1, "cidrs": 1, "patience": 2, "dhcp": 1, "static": 1, "vpp-nic": 2, "lease": 2, "lease-lost": 1, "nat-external": 1, "gateway": 3, "pod-if": 2, "pods-by": 2, "other-nic": 3, "plan": 2, "nic": 2, "scan": 2, "add-at": 4, "add-wants": 4, "add-memif": 4, "memifs-in": 2, "watch-lost": 1, "show": 1, "wrote": 1,
 	"journal": 1, "fill": 2,
 }
 
@@ -216,6 +217,8 @@ func (l *Lab) actOn(verb string, b *Machine, args []string) error {
 			NodeConfigSpec: agent.NodeConfigSpec{MainVPPInterface: agent.InterfaceConfig{InterfaceName: args[0]}}})
 	case "pods-by":
 		b.Config.PodInterconnect = agent.PodInterconnect(args[0])
+	case "memifs-in":
+		b.Config.MemifFolder = args[0]
 	case "pod-if":
 		b.Config.IPAMConfig.PodIfIPCIDR = args[0]
 	case "gateway":
@@ -258,6 +261,12 @@ func (l *Lab) actOn(verb string, b *Machine, args []string) error {
 			wanted = append(wanted, addr)
 		}
 		b.AddWants(args[0], args[1], wanted)
+	case "add-memif":
+		m, known := mode.MemifOf(args[2])
+		if !known {
+			return fmt.Errorf("%q is no memif", args[2])
+		}
+		b.AddMemif(args[0], args[1], m)
 	case "watch-lost":
 		b.Step(agent.StoreWatchLost{Watch: l.Store.Watch(b)})
 	case "show":

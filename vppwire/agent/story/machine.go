@@ -12,6 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
 // Machine is one machine: a VPP, a Linux, a disk, and an agent or none. Its fields may be changed between two things
@@ -195,10 +196,15 @@ func (b *Machine) AddWants(pod, container string, wanted []netip.Addr) {
 	b.add(pod, container, agent.PodAdd{Wanted: wanted})
 }
 
+// AddMemif is Add of a pod that brings a program for a memif.
+func (b *Machine) AddMemif(pod, container string, m mode.Memif) {
+	b.add(pod, container, agent.PodAdd{Sandbox: agent.Sandbox{Memif: m}})
+}
+
 func (b *Machine) add(pod, container string, e agent.PodAdd) {
 	_ = b.Host.CreateNamespace(Netns(container)) // a repeated ADD finds it there
 	e.Request = b.Request("add " + container)
-	e.Sandbox = agent.Sandbox{Owner: Owner(container), Netns: Netns(container), PodNamespace: "default", PodName: pod, PodUID: "uid-" + pod}
+	e.Sandbox = agent.Sandbox{Owner: Owner(container), Netns: Netns(container), PodNamespace: "default", PodName: pod, PodUID: "uid-" + pod, Memif: e.Sandbox.Memif}
 	b.Step(e)
 }
 

@@ -48,6 +48,8 @@ type Request struct {
 	SecondAddr netip.Addr `json:"secondAddr,omitzero"`
 	// Wanted are for ADD the addresses that the runtime passes on as the pod's wish (runtimeConfig.ips, args.cni.ips).
 	Wanted []netip.Addr `json:"wanted,omitempty"`
+	// Interface is for ADD what the pod asks for instead of the agent's usual wiring: "memif", "memif-master"; else empty.
+	Interface string `json:"interface,omitempty"`
 	// Valid names for GC the attachments that stay.
 	Valid []Attachment `json:"valid,omitempty"`
 }

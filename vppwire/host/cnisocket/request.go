@@ -12,6 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
 	"github.com/vppdrill/vppdrill/vppwire/linkname"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
 // Keys of CNI_ARGS that kubelets set.
@@ -83,8 +84,12 @@ func translate(req wire.Request) (func(uint64) agent.Event, *wire.Response) {
 	if err != nil {
 		return refuse(agent.CodeInvalidEnv, "%v", err)
 	}
+	memif, known := mode.MemifOf(req.Interface)
+	if !known && req.Interface != "" {
+		return refuse(agent.CodeInvalidConfig, "the pod asks for interface %q: this agent knows memif and memif-master", req.Interface)
+	}
 	add := agent.PodAdd{Wanted: wanted, External: req.Addr, ExternalSecond: req.SecondAddr, Sandbox: agent.Sandbox{Owner: owner, Netns: req.Netns,
-		PodNamespace: args[argNamespace], PodName: args[argName], PodUID: args[argUID]}}
+		PodNamespace: args[argNamespace], PodName: args[argName], PodUID: args[argUID], Memif: memif}}
 	return func(n uint64) agent.Event { add.Request = n; return add }, nil
 }
 

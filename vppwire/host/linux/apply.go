@@ -55,6 +55,10 @@ func (h *Host) Apply(op vppwire.LinuxOp) error {
 		return h.on(op.Netns, op.Link, func(p *place, l netlink.Link) error {
 			return about(p.NeighDel(neighbor(l, op.Addr)), "neighbor %s on %s in %s", op.Addr, op.Link, p)
 		})
+	case vppwire.MemifFolderAdd:
+		return h.memifFolderAdd(op)
+	case vppwire.MemifFolderDel:
+		return h.memifFolderDel(op)
 	}
 	panic(fmt.Sprintf("linux: unknown operation %T", op))
 }

@@ -24,6 +24,11 @@ func (h *Host) Dump(netns string) (vppwire.LinuxState, error) {
 	}
 	defer p.close()
 	var s vppwire.LinuxState
+	if p.own {
+		if s.MemifFolders, err = h.memifFolders(); err != nil {
+			return s, err
+		}
+	}
 	names := map[int]string{}
 	if err := h.dumpLinks(p, &s, names); err != nil {
 		return s, fmt.Errorf("links of %s: %w", p, err)

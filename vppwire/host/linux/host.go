@@ -17,6 +17,9 @@ import (
 type Host struct {
 	own  netns.NsHandle
 	base *netlink.Handle
+	// MemifFolder is the absolute path of the folder that memif sockets are in, each in a folder of its interface in one of
+	// its pod; empty: there are none.
+	MemifFolder string
 }
 
 var _ vppwire.Linux = (*Host)(nil)
