@@ -178,7 +178,9 @@ func (p *process) perform(e agent.Effect) bool {
 		w.log(p.m, e)
 	case agent.ListNodes:
 		p.feed.Nodes.Relist()
-	case agent.NodeAddress:
+	case agent.ChangeLinux:
+		p.changeLinux(e)
+	case agent.NodeAddress, agent.NICReturned:
 	default:
 		panic(fmt.Sprintf("sim: unknown effect %T", e))
 	}

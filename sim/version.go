@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,10 +16,12 @@ import (
 // not.
 const (
 	laterLine   = "later 1 2 3\n"
-	formatLine  = "format 3\n"
 	laterField  = `,"later":{"a":[1]}`
 	recordsTail = "}"
 )
+
+// formatLine says that the journal needs a later reader.
+var formatLine = "format " + strconv.Itoa(agent.JournalFormat+1) + "\n"
 
 // refusedDelay is how long a supervisor waits before it starts an agent again that has ended at once: the kubelet's
 // first CrashLoopBackOff.

@@ -35,6 +35,7 @@ type Agent struct {
 
 	journal journal
 	lease   lease
+	steal   steal
 	peers   peers
 	ranges  ranges
 	pods    pods
@@ -235,6 +236,12 @@ func (a *Agent) take(ev Event) {
 		a.poolsChanged(e.Pools)
 	case OwnAddress:
 		a.ownAddress(e.Addr)
+	case HostLinks:
+		a.hostLinks(e.State)
+	case LinuxChanged:
+		a.linuxChanged(e)
+	case ReturnNIC:
+		a.returnForGood()
 	case HostAddresses:
 		a.hostAddresses(e.Addrs)
 	case VPPUp:
@@ -245,6 +252,7 @@ func (a *Agent) take(ev Event) {
 			a.emit(Log{Level: levelError, Reason: ReasonSilent, Message: vppSilence})
 		}
 		a.forgetLease()
+		a.vppAway()
 		a.wire.Disconnect()
 	case Restored:
 		a.log(levelError, "Restored came twice: ignored")
@@ -311,6 +319,10 @@ func (a *Agent) drive() bool {
 		}
 		return true
 	}
+	if a.returning() || a.steal.leaving {
+		a.returnNIC()
+		return false
+	}
 	if (!a.looked || a.pods.named) && a.vppUp && !a.calling && !a.wire.Dumping() { // dumps always come first
 		a.looked = true
 		a.pods.unwireDelayed()
@@ -355,6 +367,7 @@ func (a *Agent) alarmed() {
 		a.alarm = time.Time{}
 		a.identity(nodeid.Woke{})
 		a.watchLease()
+		a.watchSteal()
 		a.repairDrift()
 		a.pods.judgeWaiting()
 		a.pods.judgeWiring()
@@ -369,7 +382,7 @@ func (a *Agent) setAlarm() {
 		return
 	}
 	var at time.Time
-	for _, t := range [...]time.Time{a.ids.Due(a.now), a.ranges.retryAt, a.journal.retryAt, a.lease.lookAt, a.repairAt, a.pods.due(a.cfg.AddPatience)} {
+	for _, t := range [...]time.Time{a.ids.Due(a.now), a.ranges.retryAt, a.journal.retryAt, a.lease.lookAt, a.steal.at, a.repairAt, a.pods.due(a.cfg.AddPatience)} {
 		if t.After(a.now) && (at.IsZero() || t.Before(at)) {
 			at = t // one that has come already waits for something else than time
 		}
@@ -396,6 +409,7 @@ func (a *Agent) vppIsUp(e VPPUp) {
 	a.wire.LimitAFPacket(most)
 	a.wire.Without(e.Without)
 	a.forgetLease()
+	a.vppHere()
 	a.repairLater()
 	a.pods.standingFirst()
 	a.wire.Connect(e.PID)

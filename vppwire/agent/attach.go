@@ -152,6 +152,8 @@ func (a *Agent) notReady() string {
 		return "no node ID yet"
 	case a.unfit() != "":
 		return a.unfit()
+	case a.node.ID == 0 && a.ranges.mineOK && a.unstolen() != "":
+		return a.unstolen()
 	case a.node.ID == 0 && a.ranges.mineOK && a.unleased() != "":
 		return a.unleased()
 	case a.node.ID == 0 && a.ranges.mineOK:

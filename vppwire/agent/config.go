@@ -102,7 +102,9 @@ type Config struct {
 	TAPv2RxRingSize, TAPv2TxRingSize uint16
 	// MTUSize of pods' and the host interconnect's links in bytes: 0 (leave the default) or 576 to 9000.
 	MTUSize uint32
-	// StealFirstNIC, StealInterface and STNSocketFile belong to the single-NIC mode, which is refused.
+	// StealFirstNIC and StealInterface are for nodes with one NIC, which VPP takes from the host's Linux (STN): the first
+	// link that has an IPv4 address, or the one of that name. VPP has an interface on it, as its main one. The host keeps
+	// its address at the interconnect. STNSocketFile is refused: the agent takes the NIC itself.
 	StealFirstNIC  bool
 	StealInterface string
 	STNSocketFile  string
@@ -177,7 +179,7 @@ type NodeConfigSpec struct {
 	MainVPPInterface InterfaceConfig
 	// OtherVPPInterfaces are wired into the main VRF, those that VPP has. An agent says which are missing.
 	OtherVPPInterfaces []InterfaceConfig
-	// StealInterface is refused unless empty.
+	// StealInterface is the node's own, and overrides the cluster's.
 	StealInterface string
 	// Gateway is the next hop of the node's default route; it overrides the ranges' default gateway. No node gets it as
 	// its own address, so the section must be the same on all nodes.
@@ -318,7 +320,11 @@ func (cfg *Config) nodeGateways() []netip.Addr {
 
 // ownSpec is what is special about the agent's own node.
 func (cfg *Config) ownSpec() (s ownSpec) {
+	s.steal = stealing{link: cfg.StealInterface, first: cfg.StealFirstNIC && cfg.StealInterface == ""}
 	n := cfg.GetNodeConfig(cfg.NodeName)
+	if n != nil && n.StealInterface != "" {
+		s.steal = stealing{link: n.StealInterface}
+	}
 	if n == nil {
 		s.dhcp = cfg.IPAMConfig.NodeInterconnectDHCP
 		return s
@@ -349,4 +355,6 @@ type ownSpec struct {
 	dhcp bool
 	// others are the node's further interfaces, whether VPP has them or not.
 	others []mode.OtherNIC
+	// steal is what VPP takes from the host.
+	steal stealing
 }

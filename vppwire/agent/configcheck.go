@@ -29,6 +29,7 @@ func (cfg *Config) findings() (found []error) {
 	cfg.checkPolicies(refuse)
 	cfg.checkLinks(refuse)
 	cfg.checkIdle(refuse)
+	cfg.checkSteal(refuse)
 	switch {
 	case cfg.MainVRFID == cfg.PodVRFID:
 		refuse("MainVRFID and PodVRFID are both %d: pods need a table of their own", cfg.PodVRFID)
@@ -137,14 +138,8 @@ func (cfg *Config) checkUnsupported(refuse func(string, ...any)) {
 	if cfg.TAPInterfaceVersion != DefaultTAPInterfaceVersion {
 		refuse("TAPInterfaceVersion %d: VPP has only version 2, set it to 2 or remove it", cfg.TAPInterfaceVersion)
 	}
-	if cfg.StealFirstNIC {
-		refuse("StealFirstNIC: taking a NIC from Linux (STN) is not supported, set it to false and give VPP a NIC of its own")
-	}
-	if cfg.StealInterface != "" {
-		refuse("StealInterface %q: taking a NIC from Linux (STN) is not supported, remove it", cfg.StealInterface)
-	}
 	if cfg.STNSocketFile != "" && cfg.STNSocketFile != DefaultSTNSocketFile {
-		refuse("STNSocketFile %q: taking a NIC from Linux (STN) is not supported, remove it", cfg.STNSocketFile)
+		refuse("STNSocketFile %q: the agent takes the NIC itself, and a daemon would be its second owner; remove it", cfg.STNSocketFile)
 	}
 	if cfg.DisableNATVirtualReassembly {
 		refuse("DisableNATVirtualReassembly: VPP has no such switch any more, set it to false")
@@ -182,9 +177,6 @@ func (cfg *Config) checkLinks(refuse func(string, ...any)) {
 
 func (n *NodeConfig) check(refuse func(string, ...any)) {
 	n.checkNICs(refuse)
-	if n.StealInterface != "" {
-		refuse("NodeConfig %s: stealInterface %q: taking a NIC from Linux (STN) is not supported, remove it", n.NodeName, n.StealInterface)
-	}
 	if n.Gateway != "" {
 		if _, err := parseAddr(n.Gateway); err != nil {
 			refuse("NodeConfig %s: gateway %q: want an address, as 192.168.16.100", n.NodeName, n.Gateway)

@@ -70,6 +70,9 @@
 //   - Called answers CallDataplane; where the answer was lost, the Result says so, and the agent looks before it acts again.
 //   - VPPUp says that a connection stands, with the PID of this VPP's life; VPPDown that there is none. Either ends the outstanding
 //     call, of which nothing may be told any more.
+//   - HostLinks is owed to an agent that takes a NIC from its host (Config.Steals), behind Restored and whenever an address of the host's
+//     changes. LinuxChanged answers ChangeLinux; one of another Seq is ignored. ReturnNIC says that the agent is about to go: from there
+//     on it does nothing but give the host its NIC back, and NICReturned says when that is done.
 //   - Hooked answers Hook; one that nobody waits for is ignored.
 //   - Woke is told at the time of the last WakeAt, or later. A Woke too many does no harm; one too few delays what is due.
 //
@@ -87,6 +90,8 @@
 //   - Answer closes a CNI request. It may be told to the asker at once.
 //   - WakeAt replaces the alarm, of which there is one; the zero time cancels it.
 //   - Hook asks for the pod hooks of the driver and is answered by Hooked; it comes only with Config.Hooks.
+//   - ChangeLinux asks for one change of the host's Linux, whether there is a VPP or not; at most one is outstanding, no CallDataplane is
+//     beside it, and LinuxChanged answers it. What it undoes may be undone already. NICReturned ends what ReturnNIC began.
 //   - ListNodes asks for a round of NodeSeen and NodesListed from the API server itself, not from a cache.
 //   - NodeAddress tells what the node's own address is. Log is for people. Neither has an answer, and both may be dropped.
 package agent

@@ -61,6 +61,14 @@ type (
 	// ListNodes asks for the Node objects to be listed again, by the API server itself and not from a cache; NodeSeen and
 	// NodesListed come, however late.
 	ListNodes struct{}
+	// ChangeLinux asks for one change of the host's Linux, VPP or no VPP: that Undo is undone (vppwire.Undoing). LinuxChanged
+	// comes back; at most one is outstanding, and no CallDataplane beside it.
+	ChangeLinux struct {
+		Seq  uint64
+		Undo vppwire.Object
+	}
+	// NICReturned says that the host has its NIC back for good, and the journal knows it: what ReturnNIC asked for.
+	NICReturned struct{}
 	// NodeAddress says that this node's interconnect address is known or changed.
 	NodeAddress struct{ Addr netip.Prefix }
 )
@@ -79,6 +87,10 @@ const (
 	ReasonNoGateway = "NothingIsHidden"
 	// ReasonLeftOut: a record of the journal contradicts others, or lacks one beside it, and is left out.
 	ReasonLeftOut = "JournalRecordLeftOut"
+	// ReasonNotStolen: the configuration names no link that VPP could take. ReasonNICReturned: VPP is away, and the host
+	// has its NIC back until it comes.
+	ReasonNotStolen   = "NICNotStolen"
+	ReasonNICReturned = "NICReturned"
 	// ReasonSilent: VPP runs and does not answer.
 	ReasonSilent = "VPPDoesNotAnswer"
 )

@@ -82,6 +82,14 @@ func (e NodeAddress) AppendText(b []byte) []byte {
 	return line(b).word("node-address").prefix("addr", e.Addr)
 }
 
+// AppendText implements Effect.
+func (e ChangeLinux) AppendText(b []byte) []byte {
+	return e.Undo.AppendText(line(b).word("change-linux").uint("seq", e.Seq).word("undo").space())
+}
+
+// AppendText implements Effect.
+func (NICReturned) AppendText(b []byte) []byte { return append(b, "nic-returned"...) }
+
 func (l line) space() line { return append(l, ' ') }
 
 func (Persist) effect()       {}
@@ -93,3 +101,5 @@ func (Hook) effect()          {}
 func (Log) effect()           {}
 func (ListNodes) effect()     {}
 func (NodeAddress) effect()   {}
+func (ChangeLinux) effect()   {}
+func (NICReturned) effect()   {}

@@ -177,6 +177,17 @@ type (
 	// HostAddresses lists the addresses of the host's own links (loopback, docker and our own left out), in order. A
 	// driver tells it right after Restored, so that routes to them are not taken away and put back at each start.
 	HostAddresses struct{ Addrs []netip.Addr }
+	// HostLinks is what the host's own namespace holds, for an agent that takes a NIC from it (Config.Steals): told right
+	// after Restored, and whenever an address has changed.
+	HostLinks struct{ State vppwire.LinuxState }
+	// ReturnNIC asks for the host's NIC to be given back for good: the agent is about to go. NICReturned says when it is;
+	// nothing else is done from here on.
+	ReturnNIC struct{}
+	// LinuxChanged answers the ChangeLinux of its Seq.
+	LinuxChanged struct {
+		Seq uint64
+		Err error
+	}
 )
 
 // The words of the store are nodeid's, which speaks with it.

@@ -238,6 +238,23 @@ func (l line) items(items []StoreItem) line {
 	return l
 }
 
+// AppendText implements Event.
+func (e HostLinks) AppendText(b []byte) []byte {
+	l := line(b).word("host-links")
+	for _, k := range e.State.Links {
+		l = l.prefixes(k.Name, k.Addrs)
+	}
+	return l
+}
+
+// AppendText implements Event.
+func (ReturnNIC) AppendText(b []byte) []byte { return append(b, "return-nic"...) }
+
+// AppendText implements Event.
+func (e LinuxChanged) AppendText(b []byte) []byte {
+	return line(b).word("linux-changed").uint("seq", e.Seq).err(e.Err)
+}
+
 func (PodAdd) event()            {}
 func (PodDel) event()            {}
 func (PodCheck) event()          {}
@@ -272,3 +289,6 @@ func (VPPUp) event()             {}
 func (VPPDown) event()           {}
 func (Restored) event()          {}
 func (HostAddresses) event()     {}
+func (HostLinks) event()         {}
+func (ReturnNIC) event()         {}
+func (LinuxChanged) event()      {}

@@ -192,9 +192,14 @@ func appendMissing(list []netip.Prefix, p netip.Prefix) []netip.Prefix {
 	return append(list, p)
 }
 
-// addressIn is the interconnect address: what we were told, else the configured one, else what is leased or the plan's.
+// addressIn is the interconnect address: the stolen NIC's, what we were told, else the configured one, else what is leased or the plan's.
 func (a *Agent) addressIn(planned netip.Prefix) netip.Prefix {
 	switch {
+	case a.InSTNMode():
+		if !a.steal.saved {
+			return netip.Prefix{}
+		}
+		return a.steal.of.Addrs[0]
 	case a.told.IsValid():
 		return a.told
 	case a.own.address.IsValid():

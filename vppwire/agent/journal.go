@@ -76,6 +76,8 @@ const (
 	stepDetach              // release of att, or its undoing
 	stepNode                // claim
 	stepPools               // pools of generation gen
+	stepSteal               // what the host had on its NIC
+	stepReturn              // that the host has its NIC back
 )
 
 // persist has records written. They must already be part of the state that snapshot returns, because any write may turn
@@ -159,6 +161,10 @@ func (a *Agent) written(w journalWaiter) {
 		a.identity(nodeid.Saved(w.claim))
 	case stepPools:
 		a.poolsWritten(w.gen)
+	case stepSteal:
+		a.stealWritten()
+	case stepReturn:
+		a.returnWritten()
 	}
 }
 
@@ -215,7 +221,7 @@ func (j *journal) retry() {
 }
 
 // liveRecords estimates how many records the state needs.
-func (a *Agent) liveRecords() int { return 5 + 2*len(a.pods.byOwner) }
+func (a *Agent) liveRecords() int { return 7 + 2*len(a.pods.byOwner) }
 
 // snapshot is the shortest history that recreates the state. Sandboxes of the earlier boot come behind its name.
 func (a *Agent) snapshot() []Record {
@@ -230,6 +236,9 @@ func (a *Agent) snapshot() []Record {
 	}
 	if a.lease.addr.IsValid() && a.leasing() {
 		records = append(records, a.leaseRecord())
+	}
+	if a.steal.of.Has() {
+		records = append(records, stolenRecords(a.steal.of)...)
 	}
 	for _, r := range leases {
 		records = append(records, Record{Kind: RecordIPAM, IPAM: r})

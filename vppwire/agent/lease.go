@@ -30,7 +30,7 @@ type lease struct {
 // leasing reports whether the node's address comes by DHCP.
 func (a *Agent) leasing() bool {
 	switch {
-	case a.told.IsValid() || a.own.address.IsValid():
+	case a.InSTNMode() || a.told.IsValid() || a.own.address.IsValid():
 		return false
 	case a.own.dhcp:
 		return true

@@ -18,7 +18,7 @@ func (a *Agent) wireNode() {
 		return
 	}
 	addr := a.addressIn(r.mine.NodeIP)
-	if !addr.IsValid() {
+	if !addr.IsValid() || a.unstolen() != "" {
 		a.wireUplink()
 		return
 	}
@@ -29,6 +29,10 @@ func (a *Agent) wireNode() {
 		n.Second = &second
 	}
 	n.PodIf, n.Others = a.podIf(), a.presentNICs()
+	if a.InSTNMode() {
+		n.Stolen, n.Gateway = a.steal.of, a.steal.of.Gateway()
+		n.HostSubnet, n.HostVPP, n.HostLinux = netip.Prefix{}, netip.Addr{}, netip.Addr{}
+	}
 	n.Hostname, n.DHCP = a.cfg.NodeName, a.leasing() && n.NIC != ""
 	if a.cfg.Services == ServicesVPP {
 		n.Services = r.plan.Service

@@ -39,6 +39,9 @@ type Record struct {
 	Name string
 	// Format is set for RecordFormat: what a reader of the journal has to know at least.
 	Format uint32
+	// Stolen is set for RecordStolen: what the host has had on the NIC that VPP takes from now on, as text (appendStolen); of
+	// dashes the host has its NIC back.
+	Stolen string
 }
 
 // RecordKind is a kind of journal line. The zero kind is invalid.
@@ -56,15 +59,18 @@ const (
 	RecordLease
 	RecordClock
 	RecordName
+	RecordStolen
 )
 
 // JournalFormat is the newest format of journals that this version reads. Format 1 needs no RecordFormat. Format 2 has
 // a second address for sandboxes and ranges for it: this version writes it, and says so, in clusters of two families
-// alone. Format 3 has sandboxes with a memif: it is written, and said, with the first of them.
+// alone. Format 3 has sandboxes with a memif: it is written, and said, with the first of them;
+// format 4 has a stolen NIC: an older reader would take the host's address for its own to change.
 const (
-	JournalFormat = formatMemif
+	JournalFormat = formatStolen
 	formatDual    = 2
 	formatMemif   = 3
+	formatStolen  = 4
 )
 
 // Errors of ParseRecord about lines that are as they were written.
@@ -77,7 +83,7 @@ var (
 )
 
 var recordKinds = [...]string{RecordIPAM: "ipam", RecordSandbox: "sandbox", RecordGone: "gone", RecordNode: "node",
-	RecordPools: "pools", RecordBoot: "boot", RecordFormat: "format", RecordLease: "lease", RecordClock: "clock", RecordName: "name"}
+	RecordPools: "pools", RecordBoot: "boot", RecordFormat: "format", RecordLease: "lease", RecordClock: "clock", RecordName: "name", RecordStolen: "stolen"}
 
 // String is one line without its end; ParseRecord reads it back.
 func (r Record) String() string { return string(r.AppendText(nil)) }
@@ -116,6 +122,8 @@ func (r Record) AppendText(b []byte) []byte {
 		return appendPrefix(b, r.NodeAddress)
 	case RecordClock:
 		return strconv.AppendInt(b, r.Began.UnixNano(), 10)
+	case RecordStolen:
+		return append(b, r.Stolen...)
 	case RecordFormat:
 		return strconv.AppendUint(b, uint64(r.Format), 10)
 	}
@@ -223,6 +231,9 @@ func parseRecord(text string) (Record, error) {
 		r.Boot = f.text()
 	case recordKinds[RecordName]:
 		r.Kind, r.Name = RecordName, f.text()
+	case recordKinds[RecordStolen]:
+		r.Kind = RecordStolen
+		r.Stolen = string(appendStolen(nil, f.stolen()))
 	case recordKinds[RecordLease]:
 		r.Kind, r.NodeAddress = RecordLease, f.prefix(false)
 	case recordKinds[RecordClock]:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
 // restore rebuilds the state from the journal. A record that contradicts the ones before it is logged and left out, and
@@ -24,6 +25,7 @@ func (a *Agent) restore(e Restored) {
 	a.ranges.history = nil
 	sandboxes := map[ipam.Owner]*attachment{}
 	boot, claim := "", nodeid.Claim{}
+	var stolen mode.Stolen
 	for _, r := range e.Records {
 		switch r.Kind {
 		case RecordBoot:
@@ -48,6 +50,13 @@ func (a *Agent) restore(e Restored) {
 			claim, a.told = nodeid.Claim{ID: r.NodeID, UID: r.NodeUID}, r.NodeAddress
 		case RecordLease:
 			a.lease.addr = r.NodeAddress
+		case RecordStolen:
+			of, err := stolenOf(r)
+			if err != nil {
+				a.leftOut("%q is left out: %v", r, err)
+				continue
+			}
+			stolen = of
 		case RecordPools:
 			a.restorePools(r.Pools)
 		case RecordFormat, RecordClock, RecordName: // whoever read it knew enough; ownTime and journalOf have read theirs
@@ -58,6 +67,7 @@ func (a *Agent) restore(e Restored) {
 	if claim.ID != 0 {
 		a.identity(nodeid.Restored(claim))
 	}
+	a.restoreSteal(stolen)
 	a.journal.since = len(e.Records)
 	a.restorePods(sandboxes)
 	fresh := a.configuredPools(configured)

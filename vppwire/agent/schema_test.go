@@ -37,7 +37,7 @@ func TestSchema(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"MTUSize: 1450\n", plan + "MTUSiz: 1450\n", plan + "MTUSize: big\n", plan + "MTUSize: 100\n", plan + "PodInterconnect: memif\n",
-		plan + "AddPatience: 5\n", plan + "StealFirstNIC: true\n", plan + "NodeConfig: [{NodName: node-1}]\n", plan + "IPNeighborStaleThreshold: 300\n"} {
+		plan + "AddPatience: 5\n", plan + "STNSocketFile: 1\n", plan + "NodeConfig: [{NodName: node-1}]\n", plan + "IPNeighborStaleThreshold: 300\n"} {
 		if _, err := ParseConfig("f", []byte(bad)); err == nil {
 			t.Errorf("%s\nis taken", bad)
 		}

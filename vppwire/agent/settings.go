@@ -45,9 +45,9 @@ func Settings() []Setting {
 		{"DisableNATVirtualReassembly", "false", "false", "VPP no longer has this switch; true is refused."},
 		{"EnablePacketTrace", "false", "false", "true is refused: a trace ends by itself and VPP's API does not tell of it, so no agent can keep it up. Start traces with vppctl; labs have `lab trace`."},
 
-		{"StealFirstNIC", "false", "false", stolenNIC},
-		{"StealInterface", "", "", stolenNIC},
-		{"STNSocketFile", "", "", stolenNIC},
+		{"StealFirstNIC", boolean, "false", "VPP takes the NIC from the host's Linux: the first link that has an IPv4 address. The host keeps its address, by VPP."},
+		{"StealInterface", "link", "none", "The same, with the link of this name. VPP needs an interface on that link and its stn plugin."},
+		{"STNSocketFile", "", "", "Refused: the agent takes the NIC itself, and a daemon would be its second owner."},
 
 		{"NodeName", "node", "the host's name", "The node's name in Kubernetes, without --node. Another name than that of --node is refused. This key is ours."},
 		{"NodeIDQuarantine", duration10m, "10m", "How long a removed node's ID stays unused. This key is ours."},
@@ -82,7 +82,7 @@ func Settings() []Setting {
 		{"NodeConfig.otherVPPInterfaces.useDHCP", boolean, "false", "VPP leases its address. Excludes ip."},
 		{"NodeConfig.gateway", address, "the cluster's", "Next hop of this node's default route."},
 		{"NodeConfig.natExternalTraffic", boolean, "false", "As NatExternalTraffic, for one node."},
-		{"NodeConfig.stealInterface", "", "", stolenNIC},
+		{"NodeConfig.stealInterface", "link", "the cluster's", "As StealInterface, for one node; it overrides StealInterface and StealFirstNIC."},
 	}
 }
 
@@ -95,5 +95,4 @@ const (
 	prefix       = "address/length"
 	ringSize     = "power of two up to 32768"
 	duration10m  = "time, such as 10m"
-	stolenNIC    = "Refused: give VPP a NIC of its own."
 )

@@ -177,6 +177,31 @@ func register(ctx context.Context, o options, c *etcd.Client) {
 	}
 }
 
+// returnTime is how long the host may take to get its NIC back: a few changes of Linux.
+const returnTime = 20 * time.Second
+
+// returning is a context that ends when ctx does, or where flags say so only when the host has its NIC back then.
+func (o options) returning(ctx context.Context, d *host.Driver) (later context.Context, end func()) {
+	if !o.returnNIC {
+		return context.WithCancel(ctx)
+	}
+	later, end = context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer end()
+		select {
+		case <-later.Done():
+			return
+		case <-ctx.Done():
+		}
+		limited, cancel := context.WithTimeout(later, returnTime)
+		defer cancel()
+		if err := d.ReturnNIC(limited); err != nil && later.Err() == nil {
+			o.log.Error("the agent goes all the same", "error", err)
+		}
+	}()
+	return later, end
+}
+
 // serve runs the driver, its sockets and what works beside it until one of them ends.
 func serve(ctx context.Context, o options, d *host.Driver, facts facts, addresses *ipamd.Requester) error {
 	asked := kube.CNI(d)
@@ -217,6 +242,8 @@ func serve(ctx context.Context, o options, d *host.Driver, facts facts, addresse
 			return nil
 		})
 	}
+	ctx, end := o.returning(ctx, d)
+	defer end()
 	o.log.Info("agent", "node", o.node, "cni", o.cniSocket, "vpp", o.vppSocket)
 	if err := untilOneEnds(ctx, parts...); err != nil {
 		return err

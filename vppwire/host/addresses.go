@@ -15,6 +15,14 @@ func (d *Driver) tellAddresses() error {
 		return err
 	}
 	d.step(agent.HostAddresses{Addrs: addrs})
+	if !d.cfg.Agent.Steals() {
+		return nil
+	}
+	links, err := d.cfg.Linux.Dump("")
+	if err != nil {
+		return err
+	}
+	d.step(agent.HostLinks{State: links})
 	return nil
 }
 

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"sync"
@@ -123,6 +124,8 @@ type Driver struct {
 	fatal    error
 
 	ended chan struct{} // Run has returned
+	// nicReturned: the host has its NIC back for good.
+	nicReturned chan struct{}
 }
 
 // ErrStopped: the driver does not run any more.
@@ -144,7 +147,7 @@ func New(cfg Config) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Driver{cfg: cfg, log: cfg.Log, agent: a, requests: map[uint64]request{}, ended: make(chan struct{}),
+	d := &Driver{cfg: cfg, log: cfg.Log, agent: a, requests: map[uint64]request{}, ended: make(chan struct{}), nicReturned: make(chan struct{}),
 		calls: make(chan plannedCall, 1), callsEnded: make(chan struct{})}
 	d.inbox.init()
 	d.Metrics = newMetrics(d)
@@ -205,6 +208,20 @@ func (d *Driver) Ask(ctx context.Context, look func(*agent.Agent)) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-d.ended:
+		return ErrStopped
+	}
+}
+
+// ReturnNIC has the agent give the host back the NIC that VPP has of it, as it is about to go, and waits until that is
+// done. The agent does nothing else from then on.
+func (d *Driver) ReturnNIC(ctx context.Context) error {
+	d.Tell(agent.ReturnNIC{})
+	select {
+	case <-d.nicReturned:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("the host has not got its NIC back: %w", ctx.Err())
 	case <-d.ended:
 		return ErrStopped
 	}

@@ -43,6 +43,14 @@ func (d *Driver) perform(now time.Time, e agent.Effect) {
 		d.cfg.Cluster.Relist()
 	case agent.NodeAddress:
 		d.log.Info("node address", "address", e.Addr)
+	case agent.ChangeLinux:
+		op, ok := vppwire.Undoing(e.Undo)
+		if !ok {
+			panic(fmt.Sprintf("host: no operation undoes %s", e.Undo.AppendText(nil)))
+		}
+		go func() { d.Tell(agent.LinuxChanged{Seq: e.Seq, Err: d.cfg.Linux.Apply(op)}) }()
+	case agent.NICReturned:
+		close(d.nicReturned)
 	default:
 		panic(fmt.Sprintf("host: unknown effect %T", e))
 	}

@@ -160,3 +160,19 @@ func (s Stolen) by(via netip.Addr) netip.Prefix {
 	}
 	return s.Addrs[0]
 }
+
+// Undo is what has to be undone on Linux for the host to have its NIC as before, in order: the NIC has the addresses
+// and then the routes, and only then the interconnect loses them.
+func (s Stolen) Undo() (list []vppwire.Object) {
+	for _, a := range s.Addrs {
+		list = append(list, vppwire.Stolen{Link: s.Link, Addr: a, Routes: s.destinations()})
+	}
+	list = append(list, vppwire.OwnARP{Link: s.Link})
+	for _, r := range s.Routes {
+		list = append(list, vppwire.LinuxRoute{Link: vppwire.HostLinuxDevice, Dst: r.Dst, Via: r.Via, Metric: r.Metric, By: s.by(r.Via), NIC: s.Link})
+	}
+	for _, a := range s.Addrs {
+		list = append(list, vppwire.LinuxAddress{Link: vppwire.HostLinuxDevice, Addr: a, Stolen: true})
+	}
+	return list
+}

@@ -35,7 +35,7 @@ var words = map[string]int{
 	"settle": 0, "pass": 1, "pools": 3, "external": 0, "store": 1, "box": 1,
 	"start": 1, "api": 1, "up": 1, "kill": 1, "vpp-kill": 1, "vpp-start": 1, "reboot": 1, "disk": 2, "uid": 2, "add": 3, "del": 2,
 	"netns-gone": 2, "journal-lost": 1, "route-gone": 2, "withdraw": 2, "check": 2, "status": 1, "gc": 1, "node-gone": 1, "node-seen": 1, "own-seen": 1, "nodes-listed": 1,
-	"own-address": 2, "hide": 1, "cidrs": 1, "patience": 2, "dhcp": 1, "static": 1, "vpp-nic": 2, "lease": 2, "lease-lost": 1, "nat-external": 1, "gateway": 3, "pod-if": 2, "pods-by": 2, "other-nic": 3, "plan": 2, "nic": 2, "scan": 2, "add-at": 4, "add-wants": 4, "add-memif": 4, "memifs-in": 2, "watch-lost": 1, "show": 1, "wrote": 1,
+	"own-address": 2, "hide": 1, "cidrs": 1, "patience": 2, "dhcp": 1, "static": 1, "steal": 2, "links": 1, "return-nic": 1, "host": 1, "address-gone": 3, "vpp-nic": 2, "lease": 2, "lease-lost": 1, "nat-external": 1, "gateway": 3, "pod-if": 2, "pods-by": 2, "other-nic": 3, "plan": 2, "nic": 2, "scan": 2, "add-at": 4, "add-wants": 4, "add-memif": 4, "memifs-in": 2, "watch-lost": 1, "show": 1, "wrote": 1,
 	"journal": 1, "fill": 2,
 }
 
@@ -229,6 +229,20 @@ func (l *Lab) actOn(verb string, b *Machine, args []string) error {
 		return b.otherNIC(args)
 	case "nat-external":
 		b.Config.Services, b.Config.NatExternalTraffic = agent.ServicesVPP, true
+	case "steal":
+		b.Config.StealInterface = strings.TrimPrefix(args[0], "none")
+	case "links":
+		b.tellLinks()
+	case "return-nic":
+		b.Step(agent.ReturnNIC{})
+	case "host":
+		b.showHost()
+	case "address-gone":
+		addr, err := netip.ParsePrefix(args[1])
+		if err != nil {
+			return err
+		}
+		return b.Host.Apply(vppwire.AddrDel{Link: args[0], Addr: addr})
 	case "dhcp":
 		b.Config.IPAMConfig.NodeInterconnectDHCP = true
 	case "static":
@@ -323,6 +337,29 @@ func (b *Machine) showPlan(word string) {
 	for line := range strings.Lines(string(b.Agent.AppendPlan(nil))) {
 		if strings.Contains(line, word) {
 			b.lab.Out.WriteString(b.Name + " " + line)
+		}
+	}
+}
+
+// showHost prints what the host's own links and routes are, connected ones left out.
+func (b *Machine) showHost() {
+	state, err := b.Host.Dump("")
+	if err != nil {
+		b.lab.t.Fatalf("%s: %v", b.Name, err)
+	}
+	for _, l := range state.Links {
+		text := "link " + l.Name
+		for _, a := range l.Addrs {
+			text += " " + a.String()
+		}
+		if l.OwnARP {
+			text += " own-arp"
+		}
+		b.print(text)
+	}
+	for _, r := range state.Routes {
+		if r.Via.IsValid() {
+			b.print(fmt.Sprintf("route %s via %s dev %s metric %d", r.Dst, r.Via, r.Link, r.Metric))
 		}
 	}
 }

@@ -38,6 +38,9 @@
 //	other-nic NAME CIDR | dhcp  a further interface by the machine's configuration
 //	plan WORD                   what the agent wants and knows, the lines with a word
 //	lease CIDR, lease-lost      what a DHCP server does to VPP's client
+//	steal LINK | none           the host's NIC that VPP takes, from the agent's next life on; "links" tells it the host's links
+//	return-nic                  the agent is to give the NIC back for good; "host" prints the host's links and routes
+//	address-gone LINK CIDR      another hand takes an address off a link
 //	scan on | off               whether VPP's neighbors age
 //	nic NAME                    VPP's main interface by the machine's configuration
 //	pod-if CIDR                 a range of addresses for VPP's ends of pod interfaces

@@ -52,7 +52,10 @@ type Machine struct {
 
 // Machine adds a machine with a running VPP and no agent.
 func (l *Lab) Machine(name string) *Machine {
-	host, err := hostmodel.New(hostmodel.Config{ID: uint64(len(l.Names) + 1)})
+	n := len(l.Names) + 1
+	host, err := hostmodel.New(hostmodel.Config{ID: uint64(n),
+		Devices: []hostmodel.Device{{Name: "eth0", Addrs: []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 20, 0, byte(n)}), 24)}}},
+		Routes:  []vppwire.HostRoute{{Dst: netip.MustParsePrefix("0.0.0.0/0"), Via: netip.AddrFrom4([4]byte{10, 20, 0, 254}), Link: "eth0", Metric: 100}}})
 	if err != nil {
 		l.t.Fatalf("%s: %v", name, err)
 	}
@@ -107,10 +110,23 @@ func (b *Machine) Start() {
 		records = append(records, r)
 	}
 	b.Step(agent.Restored{Records: records, Boot: "boot-" + strconv.Itoa(b.Boot)})
+	b.tellLinks()
 	if b.VPP != nil {
 		b.Step(b.vppUp())
 	}
 	b.Step(agent.PoolsChanged{Pools: b.lab.Pools})
+}
+
+// tellLinks tells an agent that takes a NIC what the host has.
+func (b *Machine) tellLinks() {
+	if b.Agent == nil || !b.Config.Steals() {
+		return
+	}
+	state, err := b.Host.Dump("")
+	if err != nil {
+		b.lab.t.Fatalf("%s: %v", b.Name, err)
+	}
+	b.Step(agent.HostLinks{State: state})
 }
 
 // Tell tells the agent the cluster's nodes and this node's pods.

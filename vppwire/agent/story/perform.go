@@ -55,8 +55,14 @@ func (b *Machine) perform(e agent.Effect) {
 		if b.Hooked != nil {
 			b.Hooked(e)
 		}
-	case agent.NodeAddress:
+	case agent.NodeAddress, agent.NICReturned:
 		b.print(text)
+	case agent.ChangeLinux:
+		b.print(text)
+		b.later(func() {
+			op, _ := vppwire.Undoing(e.Undo)
+			b.Step(agent.LinuxChanged{Seq: e.Seq, Err: b.Host.Apply(op)})
+		})
 	case agent.ListNodes:
 		b.print(text)
 		b.later(b.listNodes)

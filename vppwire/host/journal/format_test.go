@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,7 +49,7 @@ func TestReadsFormats(t *testing.T) {
 func TestRefusesNewer(t *testing.T) {
 	first, err := appendFrame(nil, []agent.Record{lease(1)})
 	must(t, err)
-	newer := rehead(2, "format 3\n"+lease(2).String()+"\n")
+	newer := rehead(2, fmt.Sprintf("format %d\n", agent.JournalFormat+1)+lease(2).String()+"\n")
 	long := append([]byte{}, first...)
 	for len(long) < 3*pieceSize {
 		long = append(long, first...)
