@@ -119,10 +119,12 @@ func (c Config) stolenInterconnect(o *objects, n Node) {
 	if wiring.offload() && !c.KeepOffload {
 		o.add(vppwire.Offload{Name: link})
 	}
-	o.add(vppwire.Neighbor{If: name, Addr: s.Addrs[0].Addr(), MAC: vppwire.STNMAC})
 	for _, a := range n.HostAddrs {
 		if !slices.ContainsFunc(s.Addrs, func(own netip.Prefix) bool { return own.Addr() == a }) {
-			o.once(vppwire.Route{Table: c.MainTable, Prefix: netip.PrefixFrom(a, a.BitLen()), Via: s.Addrs[0].Addr(), If: name})
+			// Upstream's next hop was the stolen address. A static neighbor of that, where it comes before the address itself, has
+			// VPP 25.10 answer no ARP request for it any more (seen on a VPP whose NIC came late).
+			o.once(vppwire.Neighbor{If: name, Addr: a, MAC: vppwire.STNMAC})
+			o.once(vppwire.Route{Table: c.MainTable, Prefix: netip.PrefixFrom(a, a.BitLen()), Via: a, If: name})
 		}
 	}
 	for _, a := range s.Addrs {
