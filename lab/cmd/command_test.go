@@ -39,7 +39,7 @@ func TestDoctor(t *testing.T) {
 	if err != nil || code != 0 {
 		t.Fatalf("%d %v", code, err)
 	}
-	for _, word := range []string{"yes  sim ", "no   netns ", "VPP", "netem", "Docker", "kind", "/dev/vhost-net", "hugepages", "/dev/net/tun"} {
+	for _, word := range []string{"yes  sim ", "no   netns ", "netns --in-vm", "VPP", "netem", "Docker", "kind", "/dev/vhost-net", "hugepages", "/dev/net/tun"} {
 		if !strings.Contains(out, word) {
 			t.Errorf("%q is not in\n%s", word, out)
 		}
@@ -52,7 +52,7 @@ func TestDoctor(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &answer); err != nil {
 		t.Fatal(err)
 	}
-	if len(answer.Worlds) != 4 || !answer.Worlds[0].OK || answer.Worlds[1].OK {
+	if len(answer.Worlds) != 5 || !answer.Worlds[0].OK || answer.Worlds[1].OK {
 		t.Errorf("%+v", answer.Worlds)
 	}
 	for _, w := range answer.Worlds {
