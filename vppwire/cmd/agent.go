@@ -153,6 +153,10 @@ func (f *agentFlags) options(errOut io.Writer) (options, error) {
 	if !kube.IsNodeName(o.node) {
 		return o, cli.Usagef("agent: --node %q is no name of a Kubernetes node: want lower case letters, digits, hyphens and dots, such as node-1", o.node)
 	}
+	if f.returnNIC && !o.cluster.nodeConfigs && !o.cfg.StealFirstNIC && o.cfg.StealInterface == "" &&
+		!slices.ContainsFunc(o.cfg.NodeConfig, func(n agent.NodeConfig) bool { return n.StealInterface != "" }) {
+		return o, cli.Usagef("agent: --return-nic gives back what StealInterface took, and %s takes none: leave it out", f.config)
+	}
 	if err := checkEtcd(o.etcd); err != nil && o.cluster.kind == clusterEtcd {
 		return o, err
 	}

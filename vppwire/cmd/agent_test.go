@@ -47,6 +47,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"--config", good, "--ipam", "calico"}, 2, "agent: --ipam calico is for --cluster kubernetes"},
 		{[]string{"--config", good, "--pools", "a/b"}, 2, "agent: --pools a/b is for --cluster kubernetes"},
 		{[]string{"--config", good, "--node-configs"}, 2, "agent: --node-configs is for --cluster kubernetes"},
+		{[]string{"--config", good, "--return-nic"}, 2, "agent: --return-nic gives back what StealInterface took, and " + good + " takes none: leave it out"},
 		{[]string{"--config", good, "--cni-portmap"}, 2, "agent: --cni-portmap goes with --cni-bin-dir and --cni-conf-dir"},
 		{[]string{"--config", good, "--cni-portmap", "--cni-bin-dir", dir, "--cni-conf-dir", dir}, 3,
 			"agent: --cni-portmap: no pod would start without the reference plugin: stat " + dir + "/portmap: no such file or directory: `apt-get install kubernetes-cni`"},

@@ -110,8 +110,8 @@ func TestAgentFlagsCount(t *testing.T) {
 		"pools": {value: "ns/ranges"}, "node-configs": {value: "true"},
 		"ipam":        {value: "external", but: map[string]string{"addresses of another plugin": "it is that"}},
 		"cni-bin-dir": {value: filepath.Join(dir, "bin")}, "cni-conf-dir": {value: dir}, "cni-conf-name": {value: "99-last"}, "cni-version": {value: "0.4.0"}, "cni-host-socket": {value: "/run/h.sock"},
-		"cni-portmap": {value: "true"},
-		"rest":        {value: "127.0.0.1:9000", by: here("real") + "TestRealVPP"}, "vpp-patience": {value: "1s"}, "call-timeout": {value: "1s"}, "reuse-delay": {value: "1m"},
+		"cni-portmap": {value: "true"}, "return-nic": {value: "true", by: here("agent") + "TestRefusals"},
+		"rest": {value: "127.0.0.1:9000", by: here("real") + "TestRealVPP"}, "vpp-patience": {value: "1s"}, "call-timeout": {value: "1s"}, "reuse-delay": {value: "1m"},
 		"format": {value: "json"}, "log-level": {value: "debug"}, "plan": {value: "true", by: here("agent") + "TestRefusals"},
 	}, map[string][]string{
 		"at etcd": line("--cluster", "etcd"), "at an API server": line("--cluster", "kubernetes"), "addresses of another plugin": line("--ipam", "external"),
