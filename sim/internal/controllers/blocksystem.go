@@ -204,13 +204,12 @@ func (s *blockSystem) RemoveRange(r netip.Prefix) error {
 // FreeBlock implements System by a sum of its own: a node without addresses takes a free block, or borrows an address
 // of another node's.
 func (s *blockSystem) FreeBlock() bool {
+	open := slices.DeleteFunc(slices.Clone(s.pools.Ranges), func(r netip.Prefix) bool { return slices.Contains(s.named, r) })
 	var taken []netip.Prefix
 	lends := false
 	for _, b := range s.blocks() {
 		taken = append(taken, b.CIDR)
-		lends = lends || !s.pools.Strict && len(b.Free) > 0 && slices.ContainsFunc(s.pools.Ranges, func(r netip.Prefix) bool { return r.Bits() <= b.CIDR.Bits() && r.Contains(b.CIDR.Addr()) })
+		lends = lends || !s.pools.Strict && len(b.Free) > 0 && slices.ContainsFunc(open, func(r netip.Prefix) bool { return r.Bits() <= b.CIDR.Bits() && r.Contains(b.CIDR.Addr()) })
 	}
-	return lends || slices.ContainsFunc(s.pools.Ranges, func(r netip.Prefix) bool {
-		return !slices.Contains(s.named, r) && blockranges.HasFree(r, s.pools.BlockBits, taken)
-	})
+	return lends || slices.ContainsFunc(open, func(r netip.Prefix) bool { return blockranges.HasFree(r, s.pools.BlockBits, taken) })
 }
