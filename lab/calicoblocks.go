@@ -79,8 +79,12 @@ func (b *blockSource) putPool(name string, r netip.Prefix, selector string) erro
 
 // putAsking makes the object of a pod that asks for a pool, which is all that agents look for in one.
 func (b *blockSource) putAsking(p *pod) {
+	notes := apiserver.Object{}
+	for name, text := range scenarios.CalicoAnnotations(p.pool) { //vppdrill:unordered each sets its own key
+		notes[name] = text
+	}
 	b.server.Put("pods", apiserver.Object{"apiVersion": "v1", "kind": "Pod", "metadata": apiserver.Object{
-		"namespace": "default", "name": p.name, "uid": p.uid, "annotations": apiserver.Object{calico.PoolsAnnotation: `["` + p.pool + `"]`}}})
+		"namespace": "default", "name": p.name, "uid": p.uid, "annotations": notes}})
 }
 
 // closePool deletes the IPPool of a range: its blocks give no more addresses.

@@ -33,6 +33,14 @@ type CalicoPool struct {
 	Nodes []string `yaml:"nodes" pattern:"word" doc:"The nodes whose pods get its addresses without asking for it, none when absent."`
 }
 
+// CalicoAnnotations are those of a pod that asks for a pool, none where it asks for no one.
+func CalicoAnnotations(pool string) map[string]string {
+	if pool == "" {
+		return nil
+	}
+	return map[string]string{calico.PoolsAnnotation: `["` + pool + `"]`}
+}
+
 // HostnameLabel is the label of Node objects by which pools select nodes.
 const HostnameLabel = "kubernetes.io/hostname"
 
@@ -64,13 +72,12 @@ func (r calicoRules) Check(s *Scenario, p contiv.Plan) *InputError {
 	if n := p.PodSubnetOneNodePrefixLen; n < r.bitsMin || n > r.bitsMax {
 		return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "Calico's blocks are /%d to /%d", r.bitsMin, r.bitsMax)
 	}
-	all := slices.Clone(s.Config.IPAM.Ranges)
-	for i, pool := range SectionOf[CalicoIPAM](s.Config.IPAM).Pools {
-		path := "config.ipam.calico.pools[" + strconv.Itoa(i) + "]"
-		if len(s.Config.IPAM.Ranges) == 0 {
-			return s.wrongAt("config.ipam.calico.pools", noDefaultPool)
-		}
-		if err := s.checkPoolRange(path+".cidr", pool.CIDR, p.PodSubnet, p.PodSubnetOneNodePrefixLen, all); err != nil {
+	pools, all := SectionOf[CalicoIPAM](s.Config.IPAM).Pools, slices.Clone(s.Config.IPAM.Ranges)
+	if len(pools) > 0 && len(all) == 0 {
+		return s.wrongAt("config.ipam.calico.pools", noDefaultPool)
+	}
+	for i, pool := range pools {
+		if err := s.checkPoolRange("config.ipam.calico.pools["+strconv.Itoa(i)+"].cidr", pool.CIDR, p.PodSubnet, p.PodSubnetOneNodePrefixLen, all); err != nil {
 			return err
 		}
 		all = append(all, pool.CIDR)

@@ -1,18 +1,13 @@
 package sim
 
 import (
-	"fmt"
-
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
 // changeLinux performs a change that an agent makes without its VPP. One that dies before has not made it.
 func (p *process) changeLinux(e agent.ChangeLinux) {
-	op, ok := vppwire.Undoing(e.Undo)
-	if !ok {
-		panic(fmt.Sprintf("sim: no operation undoes %s", e.Undo.AppendText(nil)))
-	}
+	op := vppwire.Undoing(e.Undo)
 	p.m.w.eng.After(callTime, &happening{p.m, "linux undo " + string(e.Undo.AppendText(nil)), func() {
 		if !p.dead {
 			p.step(agent.LinuxChanged{Seq: e.Seq, Err: p.m.host.Apply(op)})

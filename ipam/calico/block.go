@@ -122,26 +122,26 @@ func (b Block) clone() Block {
 // assign gives host an address for each use, as far as there are any.
 func (b Block) assign(host string, uses []Use) Block {
 	b = b.clone()
-	n := min(len(uses), len(b.Free))
-	for k, i := range b.Free[:n] {
-		b.Hosts[i] = host
-		if uses[k] != b.Use(i) {
-			b = b.WithUse(i, uses[k])
-		}
+	for k, i := range slices.Clone(b.Free[:min(len(uses), len(b.Free))]) {
+		b.give(i, host, uses[k])
 	}
-	b.Free = b.Free[n:]
 	return b
 }
 
 // assignOne gives host the address of an index, which is free.
 func (b Block) assignOne(i int, host string, u Use) Block {
 	b = b.clone()
+	b.give(i, host, u)
+	return b
+}
+
+// give gives host the address of an index, which is free, of a Block that is the caller's own.
+func (b *Block) give(i int, host string, u Use) {
 	b.Hosts[i] = host
 	b.Free = slices.DeleteFunc(b.Free, func(n int) bool { return n == i })
-	if u == b.Use(i) {
-		return b
+	if u != b.Use(i) {
+		*b = b.WithUse(i, u)
 	}
-	return b.WithUse(i, u)
 }
 
 // Release takes addresses from a host and tells how many it had.

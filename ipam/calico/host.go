@@ -136,7 +136,11 @@ func (h *Host) Step(now time.Time, ev Event) []Effect {
 	case PodComing:
 		h.prepare(ev)
 	case PodRefused:
-		h.refused[ev.Owner] = refusal{now, h.wanted(ev.Owner)}
+		r := refusal{at: now}
+		if c := h.comes(ev.Owner); c != nil {
+			r.want = c.want
+		}
+		h.refused[ev.Owner] = r
 	case PodLeft:
 		if handle := HandleOf(ev.Owner); !h.holds(ev.Owner) && h.strange(map[string]bool{handle: true}) != nil {
 			h.left[handle] = true
@@ -178,26 +182,31 @@ func (h *Host) prepare(ev PodComing) {
 		h.do(LetGo{ID: ev.ID})
 		return
 	}
-	i := slices.IndexFunc(h.coming, func(c *coming) bool { return c.owner == ev.Owner })
-	if i < 0 {
-		i = len(h.coming)
-		h.coming = append(h.coming, &coming{owner: ev.Owner})
+	c := h.comes(ev.Owner)
+	if c == nil {
+		c = &coming{owner: ev.Owner}
+		h.coming = append(h.coming, c)
 	}
-	c := h.coming[i]
 	h.letGo(c)
 	c.id, c.waits, c.until, c.want, c.refused = ev.ID, true, h.now.Add(comingTime), ev.Want, nil
 	h.soon(c.until)
 	h.soon(h.now)
 }
 
-// wanted is what a pod that comes asks for.
-func (h *Host) wanted(o ipam.Owner) Want {
-	for _, c := range h.coming {
-		if c.owner == o {
-			return c.want
-		}
+// comes is a pod that comes, nil where it does not.
+func (h *Host) comes(o ipam.Owner) *coming {
+	i := slices.IndexFunc(h.coming, func(c *coming) bool { return c.owner == o })
+	if i < 0 {
+		return nil
 	}
-	return Want{}
+	return h.coming[i]
+}
+
+// goOn lets a plugin ask the agent, which has some time for it.
+func (h *Host) goOn(c *coming) {
+	h.letGo(c)
+	c.until = h.now.Add(takingTime)
+	h.soon(c.until)
 }
 
 func (h *Host) letGo(c *coming) {
@@ -285,9 +294,7 @@ func (h *Host) answer(none bool) {
 			continue
 		}
 		if c.waits && (ready > 0 || none && i >= assigned) {
-			h.letGo(c)
-			c.until = h.now.Add(takingTime)
-			h.soon(c.until)
+			h.goOn(c)
 		}
 		ready--
 		i++
@@ -312,7 +319,10 @@ func (h *Host) Pending() string {
 // Owes says that a pod which was refused within the time in which its kubelet asks again would find an address now.
 func (h *Host) Owes(now time.Time) bool {
 	for o, r := range h.refused { // in any order: whether there is one
-		if !h.holds(o) && now.Sub(r.at) <= refusedTime && h.would(r) {
+		if h.holds(o) || now.Sub(r.at) > refusedTime {
+			continue
+		}
+		if _, err := h.assignFor(r.want, Use{}); err == nil {
 			return true
 		}
 	}

@@ -63,11 +63,7 @@ func (h *Host) balance() (lacking int) {
 		free := !used[p.Addr()]
 		if !free {
 			h.spent[p] = true
-		} else if h.spent[p] { // its pod has gone: the next one gets the address that has been free for the longest
-			h.leaving = append(h.leaving, p)
-			continue
-		}
-		if free && h.idle(p.Addr()) {
+		} else if h.spent[p] || h.unasked(p.Addr()) { // its pod has gone: the next one gets the address that has been free for the longest
 			h.leaving = append(h.leaving, p)
 			continue
 		}

@@ -57,14 +57,10 @@ func (h *Host) setApart() {
 		}
 	}
 	for _, p := range h.Want() {
-		if a := p.Addr(); asked[a] || contains(h.all.Ranges, a) && !contains(h.pools.Ranges, a) {
+		if a := p.Addr(); asked[a] || h.all.gives(p) && !h.pools.gives(p) {
 			h.alloc.apart[a] = true
 		}
 	}
-}
-
-func contains(ranges []netip.Prefix, a netip.Addr) bool {
-	return slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return r.Contains(a) })
 }
 
 // lone are the pods that ask for an address which the node does not have yet.
@@ -77,17 +73,10 @@ func (h *Host) lone() (list []*coming) {
 	return list
 }
 
-// idle are addresses that wait for nobody, and that not every pod may get: they go back.
-func (h *Host) idle(a netip.Addr) bool {
-	if !h.alloc.apart[a] {
-		return false
-	}
-	for _, kept := range h.alloc.kept { // in any order: whether there is one
-		if kept == a {
-			return false
-		}
-	}
-	return true
+// unasked reports whether not every pod may get an address, and none waits for it: it goes back.
+func (h *Host) unasked(a netip.Addr) bool {
+	waits := slices.ContainsFunc(h.coming, func(c *coming) bool { kept, is := h.alloc.kept[c.owner]; return is && kept == a })
+	return h.alloc.apart[a] && !waits
 }
 
 // assignAsked asks for what the first of the pods asks for that can have it, and lets those go that can't. It reports
@@ -109,9 +98,7 @@ func (h *Host) assignAsked() bool {
 		c.refused = err
 		h.alloc.asking[c.owner] = err
 		h.do(Note{Text: err.Error()})
-		h.letGo(c)
-		c.until = h.now.Add(takingTime)
-		h.soon(c.until)
+		h.goOn(c)
 	}
 	return false
 }
@@ -121,15 +108,7 @@ func (h *Host) answerAsked() {
 	for _, c := range h.coming {
 		a, kept := h.alloc.kept[c.owner]
 		if c.waits && kept && h.alloc.apart[a] && h.holdsBlock(netip.PrefixFrom(a, a.BitLen())) {
-			h.letGo(c)
-			c.until = h.now.Add(takingTime)
-			h.soon(c.until)
+			h.goOn(c)
 		}
 	}
-}
-
-// would reports whether a pod that was refused would find an address now.
-func (h *Host) would(r refusal) bool {
-	_, err := h.assignFor(r.want, Use{})
-	return err == nil
 }

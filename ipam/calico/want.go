@@ -32,9 +32,9 @@ type Want struct {
 	Refused string
 }
 
-// WantOf reads the annotations of a pod and of its namespace, whose labels it keeps. A pod's pools count more than its
-// namespace's.
-func WantOf(pod, namespace, labels map[string]string) Want {
+// WantOf reads the annotations of a pod and of its namespace, whose labels it keeps, and the addresses that its runtime
+// wants for it. A pod's pools count more than its namespace's, its annotation more than the runtime's addresses.
+func WantOf(pod, namespace, labels map[string]string, runtime []netip.Addr) Want {
 	w := Want{Labels: labels}
 	refuse := func(annotation string, err error) {
 		if err != nil && w.Refused == "" {
@@ -56,6 +56,11 @@ func WantOf(pod, namespace, labels map[string]string) Want {
 		var err error
 		w.Pools, err = listed(text)
 		refuse(PoolsAnnotation, err)
+	}
+	for _, a := range runtime {
+		if a.Is4() && !w.Addr.IsValid() {
+			w.Addr = a
+		}
 	}
 	return w
 }

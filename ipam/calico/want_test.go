@@ -13,25 +13,28 @@ func TestWantOf(t *testing.T) {
 	tests := []struct {
 		name           string
 		pod, namespace map[string]string
+		runtime        []netip.Addr
 		want           Want // of Refused the beginning
 	}{
 		{name: "nothing"},
-		{"an address", map[string]string{AddressAnnotation: `["10.0.0.7"]`}, nil, Want{Addr: netip.MustParseAddr("10.0.0.7")}},
-		{"pools by name and CIDR", map[string]string{PoolsAnnotation: `["a","10.0.0.0/16"]`}, nil, Want{Pools: []string{"a", "10.0.0.0/16"}}},
-		{"the namespace's pools", nil, map[string]string{PoolsAnnotation: `["a"]`}, Want{Pools: []string{"a"}}},
-		{"the pod's pools first", map[string]string{PoolsAnnotation: `["b"]`}, map[string]string{PoolsAnnotation: `["a"]`}, Want{Pools: []string{"b"}}},
-		{"an address says it all", map[string]string{AddressAnnotation: `["10.0.0.7"]`}, map[string]string{PoolsAnnotation: `["a"]`}, Want{Addr: netip.MustParseAddr("10.0.0.7")}},
-		{"a namespace asks for no address", nil, map[string]string{AddressAnnotation: `["10.0.0.7"]`}, Want{}},
-		{"no JSON", map[string]string{AddressAnnotation: `10.0.0.7`}, nil, Want{Refused: "annotation " + AddressAnnotation + ": want a list"}},
-		{"no text", map[string]string{PoolsAnnotation: `[7]`}, nil, Want{Refused: "annotation " + PoolsAnnotation + ": want a list"}},
-		{"an empty list", map[string]string{PoolsAnnotation: `[]`}, nil, Want{Refused: "annotation " + PoolsAnnotation + ": the list is empty"}},
-		{"two addresses", map[string]string{AddressAnnotation: `["10.0.0.7","10.0.0.8"]`}, nil, Want{Refused: "annotation " + AddressAnnotation + ": 2 addresses"}},
-		{"no address", map[string]string{AddressAnnotation: `["ten"]`}, nil, Want{Refused: "annotation " + AddressAnnotation + `: "ten" is no address`}},
-		{"IPv6", map[string]string{AddressAnnotation: `["fd00::1"]`}, nil, Want{Refused: "annotation " + AddressAnnotation + `: "fd00::1" is no address of IPv4`}},
-		{"many pools", map[string]string{PoolsAnnotation: `["a"` + strings.Repeat(`,"a"`, wantedMost) + `]`}, nil, Want{Refused: "annotation " + PoolsAnnotation + ": 65 of them"}},
+		{"an address", map[string]string{AddressAnnotation: `["10.0.0.7"]`}, nil, nil, Want{Addr: netip.MustParseAddr("10.0.0.7")}},
+		{"pools by name and CIDR", map[string]string{PoolsAnnotation: `["a","10.0.0.0/16"]`}, nil, nil, Want{Pools: []string{"a", "10.0.0.0/16"}}},
+		{"the namespace's pools", nil, map[string]string{PoolsAnnotation: `["a"]`}, nil, Want{Pools: []string{"a"}}},
+		{"the pod's pools first", map[string]string{PoolsAnnotation: `["b"]`}, map[string]string{PoolsAnnotation: `["a"]`}, nil, Want{Pools: []string{"b"}}},
+		{"an address says it all", map[string]string{AddressAnnotation: `["10.0.0.7"]`}, map[string]string{PoolsAnnotation: `["a"]`}, nil, Want{Addr: netip.MustParseAddr("10.0.0.7")}},
+		{"a namespace asks for no address", nil, map[string]string{AddressAnnotation: `["10.0.0.7"]`}, nil, Want{}},
+		{"the runtime's address", nil, nil, []netip.Addr{netip.MustParseAddr("fd00::7"), netip.MustParseAddr("10.0.0.8")}, Want{Addr: netip.MustParseAddr("10.0.0.8")}},
+		{"the annotation's first", map[string]string{AddressAnnotation: `["10.0.0.7"]`}, nil, []netip.Addr{netip.MustParseAddr("10.0.0.8")}, Want{Addr: netip.MustParseAddr("10.0.0.7")}},
+		{"no JSON", map[string]string{AddressAnnotation: `10.0.0.7`}, nil, nil, Want{Refused: "annotation " + AddressAnnotation + ": want a list"}},
+		{"no text", map[string]string{PoolsAnnotation: `[7]`}, nil, nil, Want{Refused: "annotation " + PoolsAnnotation + ": want a list"}},
+		{"an empty list", map[string]string{PoolsAnnotation: `[]`}, nil, nil, Want{Refused: "annotation " + PoolsAnnotation + ": the list is empty"}},
+		{"two addresses", map[string]string{AddressAnnotation: `["10.0.0.7","10.0.0.8"]`}, nil, nil, Want{Refused: "annotation " + AddressAnnotation + ": 2 addresses"}},
+		{"no address", map[string]string{AddressAnnotation: `["ten"]`}, nil, nil, Want{Refused: "annotation " + AddressAnnotation + `: "ten" is no address`}},
+		{"IPv6", map[string]string{AddressAnnotation: `["fd00::1"]`}, nil, nil, Want{Refused: "annotation " + AddressAnnotation + `: "fd00::1" is no address of IPv4`}},
+		{"many pools", map[string]string{PoolsAnnotation: `["a"` + strings.Repeat(`,"a"`, wantedMost) + `]`}, nil, nil, Want{Refused: "annotation " + PoolsAnnotation + ": 65 of them"}},
 	}
 	for _, test := range tests {
-		got := WantOf(test.pod, test.namespace, nil)
+		got := WantOf(test.pod, test.namespace, nil, test.runtime)
 		if test.want.Refused != "" && strings.HasPrefix(got.Refused, test.want.Refused) {
 			continue
 		}

@@ -172,8 +172,8 @@ func (c Config) lines() []line {
 			depth := (len(text) - len(strings.TrimLeft(text, " "))) / 2
 			above = append(above[:min(depth, len(above))], strings.TrimSuffix(own, ":"))
 			in := ""
-			if depth > 0 && depth < len(above)+1 {
-				in = above[depth-1]
+			if n := len(above); n > 1 {
+				in = above[n-2]
 			}
 			lines = append(lines, line{own, in})
 		}

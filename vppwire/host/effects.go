@@ -44,10 +44,7 @@ func (d *Driver) perform(now time.Time, e agent.Effect) {
 	case agent.NodeAddress:
 		d.log.Info("node address", "address", e.Addr)
 	case agent.ChangeLinux:
-		op, ok := vppwire.Undoing(e.Undo)
-		if !ok {
-			panic(fmt.Sprintf("host: no operation undoes %s", e.Undo.AppendText(nil)))
-		}
+		op := vppwire.Undoing(e.Undo)
 		go func() { d.Tell(agent.LinuxChanged{Seq: e.Seq, Err: d.cfg.Linux.Apply(op)}) }()
 	case agent.NICReturned:
 		close(d.nicReturned)

@@ -3,6 +3,7 @@ package vm
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -44,14 +45,11 @@ func FindKernel(explicit string) (Kernel, error) {
 	if runtime.GOARCH != "amd64" {
 		return Kernel{}, lab.Cannot("virtual machines are made on amd64, this is %s", runtime.GOARCH)
 	}
-	images, err := filepath.Glob(filepath.Join(escaped(root), "boot", "vmlinuz-*"))
-	if err != nil {
-		return Kernel{}, err // which an escaped pattern never is
-	}
+	images, _ := fs.Glob(os.DirFS(root), "boot/vmlinuz-*") // a folder that cannot be read has none
 	slices.SortFunc(images, func(a, b string) int { return compareReleases(b, a) })
 	var first error
 	for _, image := range images {
-		k, err := kernelOf(root, image)
+		k, err := kernelOf(root, filepath.Join(root, image))
 		if err == nil {
 			return k, nil
 		}
@@ -92,11 +90,6 @@ func kernelOf(root, image string) (Kernel, error) {
 		return k, lab.Cannot("kernel %s: %s", k.Release, err)
 	}
 	return k, nil
-}
-
-// escaped is a folder as a pattern that matches it alone.
-func escaped(dir string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
 
 // compareReleases orders names by their numbers, so that 6.10 comes after 6.9.

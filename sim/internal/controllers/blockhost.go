@@ -18,7 +18,6 @@ type blockHost struct {
 	events      inTurn[calico.Event]
 	nodes, feed *cluster.Informer
 	wake        uint64
-	pools       calico.Pools
 	// waiting are plugins that have asked, by number; asked is the last one's.
 	waiting map[uint64]func()
 	asked   uint64
@@ -30,7 +29,7 @@ func newBlockHost(s *blockSystem, node string, side Side, alloc calico.Node) *bl
 	}
 	h := &blockHost{
 		nodeWriter: newNodeWriter(&s.env, node, "calico", &s.requests), side: side, machine: calico.NewHost(s.pools, alloc),
-		pools: s.pools, waiting: make(map[uint64]func()),
+		waiting: make(map[uint64]func()),
 	}
 	// Fresh: an address that was given back and is another node's by now must not be taken for this node's, nor its former
 	// Node object for the present one.
@@ -40,9 +39,6 @@ func newBlockHost(s *blockSystem, node string, side Side, alloc calico.Node) *bl
 }
 
 func (h *blockHost) start() {
-	if len(h.pools.Selectors) > 0 {
-		h.step(calico.Labelled{Labels: map[string]string{scenarios.HostnameLabel: h.node}})
-	}
 	h.changed()
 	h.nodes.Start()
 	h.feed.Start()
@@ -66,14 +62,7 @@ func (h *blockHost) changed() {
 func (h *blockHost) prepare(a Attempt, pool string, then func()) {
 	h.asked++
 	h.waiting[h.asked] = then
-	var want calico.Want
-	if pool != "" {
-		want.Pools = []string{pool}
-	}
-	for _, addr := range a.Wanted {
-		want.Addr = addr
-	}
-	h.step(calico.PodComing{ID: h.asked, Owner: a.Owner, Want: want})
+	h.step(calico.PodComing{ID: h.asked, Owner: a.Owner, Want: calico.WantOf(scenarios.CalicoAnnotations(pool), nil, nil, a.Wanted)})
 }
 
 func (h *blockHost) letGo(id uint64) {

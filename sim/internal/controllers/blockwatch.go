@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam/calico"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/internal/cluster"
 )
 
@@ -43,6 +44,7 @@ func (w nodeWatch) Listed(objects []cluster.Object, _ int64) {
 	var hosts []string
 	for _, o := range objects {
 		if n := o.(*cluster.Node); w.name == "" || w.name == n.Name {
+			w.labels(n)
 			hosts = append(hosts, hostName(n))
 		}
 	}
@@ -56,7 +58,15 @@ func (w nodeWatch) Changed(ch cluster.Change) {
 	case ch.Type == cluster.Deleted:
 		w.tell(calico.NodeGone{Host: hostName(n)})
 	default:
+		w.labels(n)
 		w.tell(calico.NodeSeen{Host: hostName(n)})
+	}
+}
+
+// labels tells those of the one node, before it may be decided about.
+func (w nodeWatch) labels(n *cluster.Node) {
+	if w.name != "" {
+		w.tell(calico.Labelled{Labels: map[string]string{scenarios.HostnameLabel: n.Name}})
 	}
 }
 

@@ -59,10 +59,7 @@ func (b *Machine) perform(e agent.Effect) {
 		b.print(text)
 	case agent.ChangeLinux:
 		b.print(text)
-		b.later(func() {
-			op, _ := vppwire.Undoing(e.Undo)
-			b.Step(agent.LinuxChanged{Seq: e.Seq, Err: b.Host.Apply(op)})
-		})
+		b.later(func() { b.Step(agent.LinuxChanged{Seq: e.Seq, Err: b.Host.Apply(vppwire.Undoing(e.Undo))}) })
 	case agent.ListNodes:
 		b.print(text)
 		b.later(b.listNodes)

@@ -38,11 +38,5 @@ func (h *CalicoHost) want(ctx context.Context, s agent.Sandbox, wanted []netip.A
 			namespace, labels = n.Annotations, n.Labels
 		}
 	}
-	w := calico.WantOf(pod, namespace, labels)
-	for _, a := range wanted {
-		if a.Is4() && !w.Addr.IsValid() {
-			w.Addr = a
-		}
-	}
-	return w, nil
+	return calico.WantOf(pod, namespace, labels, wanted), nil
 }

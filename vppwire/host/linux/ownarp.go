@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 // arpIgnore is the file that says for which addresses a link answers ARP requests: 0 for all of the host's, 1 for its
@@ -26,7 +29,8 @@ func (p *place) setOwnARP(link string, own bool) error {
 	})
 }
 
-// ownARP tells which of the host's links answer for their own addresses only. Of other namespaces nobody asks.
+// ownARP tells which of the host's links answer for their own addresses only, but for those that are ours: of pods' ends, which may be
+// hundreds, nobody asks, as of other namespaces.
 func (p *place) ownARP(names map[int]string) (own map[string]bool, err error) {
 	if !p.own {
 		return nil, nil
@@ -34,6 +38,9 @@ func (p *place) ownARP(names map[int]string) (own map[string]bool, err error) {
 	own = map[string]bool{}
 	err = p.within(func() error {
 		for _, name := range names { // in any order: each sets its own element
+			if strings.HasPrefix(name, vppwire.DevicePrefix) {
+				continue
+			}
 			value, err := os.ReadFile(arpIgnore(name))
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // the link is gone, or its name is no file's
