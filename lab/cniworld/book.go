@@ -13,14 +13,11 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
-// book is what host-local has written: a file for each address, which names the container and its interface.
+// book is what the node's IPAM has given: the container of each address, and its interface.
 type book map[netip.Addr]ipam.Owner
 
-// readBook reads what is booked now, and tells what has changed since.
-func (n *node) readBook() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	now := book{}
+// readFiles reads host-local's books: a file for each address.
+func (n *node) readFiles(now book) {
 	for _, dir := range n.w.o.Chain.dataDirs {
 		below, err := filepath.Rel(diskAt, dir)
 		if err != nil || strings.HasPrefix(below, "..") {
@@ -35,6 +32,19 @@ func (n *node) readBook() {
 			}
 			container, ifName, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
 			now[addr] = ipam.Owner{Network: timeline.NetworkName, ContainerID: strings.TrimSpace(container), IfName: strings.TrimSpace(ifName)}
+		}
+	}
+}
+
+// readBook reads what is booked now, and tells what has changed since.
+func (n *node) readBook() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := book{}
+	n.readFiles(now)
+	for _, r := range n.w.server.reservations() {
+		if n.asked[r.owner.ContainerID] && r.pool {
+			now[r.addr] = r.owner
 		}
 	}
 	before := n.book
@@ -54,7 +64,7 @@ func (n *node) readBook() {
 	}
 }
 
-// block is the range of the node that has an address. n.mu is held.
+// block is the range of the node that has an address, or the address alone. n.mu is held.
 func (n *node) block(a netip.Addr) netip.Prefix {
 	for _, p := range n.cidrs {
 		if p.Contains(a) {

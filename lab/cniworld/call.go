@@ -29,6 +29,8 @@ const (
 // attachment is what a runtime says of a sandbox.
 type attachment struct {
 	container, ifName, netns, args string
+	// pod is namespace/name, where it is known.
+	pod string
 	// number tells pods apart by what a capability gives each of them.
 	number int
 }
@@ -47,6 +49,9 @@ func (n *node) call(ctx context.Context, command, network string, a attachment, 
 	if !n.on {
 		n.mu.Unlock()
 		return nil, errors.New("the machine is off")
+	}
+	if command == cmdAdd {
+		n.asked[a.container], n.asked[a.pod] = true, true
 	}
 	list, life, down := n.list, n.life, n.down
 	tracer := n.tracer(command)

@@ -26,8 +26,11 @@ type Chain struct {
 	text *template.Template
 	// types are the plugins', those of IPAM among them.
 	types []string
-	// dataDirs are where its host-local keeps its book.
-	dataDirs []string
+	// dataDirs are where its host-local keeps its book, whereabouts that it keeps one in the cluster's API server.
+	dataDirs    []string
+	whereabouts bool
+	// dhcp is the path of its plugin dhcp, whose daemon runs on each node; empty without.
+	dhcp string
 }
 
 // said is what a configuration may say of its node: the words of containerd's conf_template.
@@ -35,6 +38,8 @@ type said struct {
 	PodCIDR       string
 	PodCIDRRanges []string
 	Routes        []string
+	// Kubeconfig is ours: the file by which a plugin on the node reaches the cluster's API server.
+	Kubeconfig string
 }
 
 // hostLocalDir is host-local's default.
@@ -69,15 +74,25 @@ func Load(file, path string) (*Chain, error) {
 		var conf struct {
 			IPAM struct{ Type, DataDir string }
 		}
-		if err := json.Unmarshal(p.Bytes, &conf); err == nil && conf.IPAM.Type == "host-local" {
+		if json.Unmarshal(p.Bytes, &conf) != nil {
+			continue // of another shape: its book is not known
+		}
+		switch conf.IPAM.Type {
+		case "host-local":
 			if conf.IPAM.DataDir == "" {
 				conf.IPAM.DataDir = hostLocalDir
 			}
 			c.dataDirs = append(c.dataDirs, conf.IPAM.DataDir)
+		case "whereabouts":
+			c.whereabouts = true
 		}
 	}
 	for _, name := range c.types {
-		if _, err := invoke.FindInPath(name, c.Path); err != nil {
+		path, err := invoke.FindInPath(name, c.Path)
+		if name == "dhcp" {
+			c.dhcp = path
+		}
+		if err != nil {
 			return nil, lab.Cannot("plugin %s of %s is not in %s: name its folder with --cni-path or CNI_PATH", name, file, strings.Join(c.Path, ":"))
 		}
 	}
@@ -86,7 +101,7 @@ func Load(file, path string) (*Chain, error) {
 
 // list is the configuration on a node with these pod CIDRs; a name takes the place of its own where it is set.
 func (c *Chain) list(name string, cidrs []netip.Prefix) (*libcni.NetworkConfigList, error) {
-	var s said
+	s := said{Kubeconfig: kubeconfigAt}
 	for _, p := range cidrs {
 		s.PodCIDRRanges = append(s.PodCIDRRanges, p.String())
 		s.PodCIDR = s.PodCIDRRanges[0]
@@ -110,6 +125,7 @@ func (c *Chain) list(name string, cidrs []netip.Prefix) (*libcni.NetworkConfigLi
 	if name != "" {
 		raw["name"] = name
 	}
+	toServer(raw)
 	whole, err := json.Marshal(raw)
 	if err != nil {
 		return nil, err
@@ -121,8 +137,28 @@ func (c *Chain) list(name string, cidrs []netip.Prefix) (*libcni.NetworkConfigLi
 	return list, nil
 }
 
+// toServer has each whereabouts of a configuration ask this cluster's API server, whatever its installer has it ask.
+func toServer(raw map[string]any) {
+	plugins, _ := raw["plugins"].([]any)
+	for _, p := range plugins {
+		conf, _ := p.(map[string]any)
+		if ipam, _ := conf["ipam"].(map[string]any); ipam["type"] == "whereabouts" {
+			ipam["configuration_path"] = whereaboutsAt
+			ipam["kubernetes"] = map[string]any{"kubeconfig": kubeconfigAt}
+		}
+	}
+}
+
 // routed reports whether nodes have ranges of their own, so that there is something to route between them.
 func (c *Chain) routed() bool { return strings.Contains(c.text.Root.String(), ".PodCIDR") }
+
+// asks reports whether its plugins ask the cluster's API server.
+func (c *Chain) asks() bool {
+	return c.whereabouts || strings.Contains(c.text.Root.String(), ".Kubeconfig")
+}
+
+// booked reports whether what its IPAM has given can be read.
+func (c *Chain) booked() bool { return len(c.dataDirs) > 0 || c.whereabouts }
 
 // DefaultPath is where plugins are looked for unless it is said: CNI_PATH, or where distributions put them.
 func DefaultPath() string {

@@ -25,8 +25,8 @@ type kubelet struct {
 
 	// past are owners of sandboxes that are gone.
 	past []ipam.Owner
-	// numbers are the pods' by their containers' IDs: what a runtime says of a pod stays the same until its last DEL.
-	numbers map[string]int
+	// of are the pods by their containers' IDs: what a runtime says of a pod stays the same until its last DEL.
+	of map[string]*pod
 	// running are the plugins' processes, those among them to which nobody listens.
 	running sync.WaitGroup
 	// dead: it was killed.
@@ -34,7 +34,7 @@ type kubelet struct {
 }
 
 func newKubelet(n *node) *kubelet {
-	return &kubelet{Loop: podloop.New[*worker](n.w.since), n: n, config: podloop.Config(n.w.s.Config.Runtime), numbers: map[string]int{}}
+	return &kubelet{Loop: podloop.New[*worker](n.w.since), n: n, config: podloop.Config(n.w.s.Config.Runtime), of: map[string]*pod{}}
 }
 
 func (k *kubelet) runtime() scenarios.Runtime { return k.n.w.s.Config.Runtime }
@@ -122,11 +122,15 @@ func (k *kubelet) see(p *pod) {
 // replace retires a pod's sandbox; false when it has none with an address.
 func (k *kubelet) replace(p *pod) bool { return !p.deleting && k.Replace(p.uid) }
 
-// numberOf is the number of the pod of a container, present or past.
-func (k *kubelet) numberOf(container string) int {
+// attachment is what the runtime says of a container, present or past.
+func (k *kubelet) attachment(o ipam.Owner, netns string) attachment {
+	a := attachment{container: o.ContainerID, ifName: o.IfName, netns: netns}
 	k.Lock()
 	defer k.Unlock()
-	return k.numbers[container]
+	if p := k.of[o.ContainerID]; p != nil {
+		a.args, a.number, a.pod = p.cniArgs(o.ContainerID), p.number, p.key()
+	}
+	return a
 }
 
 // lose forgets a pod's sandbox: no DEL is owed for it, its namespace is gone.

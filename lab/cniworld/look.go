@@ -90,12 +90,12 @@ func (w *World) ping(ctx context.Context) {
 		return
 	}
 	var places []probe.Place
-	at := map[string]string{}
+	at, shown := map[string]string{}, map[string]sandbox{}
 	for _, n := range w.inOrder() {
 		for _, s := range n.kubelet.known() {
 			if s.exists && s.addr(0).IsValid() && n.isUp() {
 				places = append(places, probe.Place{Name: s.pod.key(), Netns: s.netns, Addr: s.addr(0)})
-				at[s.pod.key()] = n.name
+				at[s.pod.key()], shown[s.pod.key()] = n.name, s
 			}
 		}
 	}
@@ -106,6 +106,10 @@ func (w *World) ping(ctx context.Context) {
 	reaches := w.reaches
 	w.mu.Unlock()
 	pairs := slices.DeleteFunc(probe.AllPairs(places, pairsMost), func(p probe.Pair) bool {
+		from, to := shown[p.From.Name], shown[p.To.Name]
+		if from.isolated(to) || to.isolated(from) {
+			return true // a network without a router, whose range has changed
+		}
 		if at[p.From.Name] == at[p.To.Name] {
 			return !reaches.within
 		}
@@ -128,7 +132,7 @@ func (w *World) Snapshot(ctx context.Context) (fact.Snapshot, error) {
 	for _, n := range w.inOrder() {
 		on := n.isUp()
 		state := fact.NodeState{Name: n.name, UID: n.uid, MachineUp: on, AgentUp: on, Pods: n.kubelet.sandboxes()}
-		if on && len(w.o.Chain.dataDirs) > 0 {
+		if on && w.o.Chain.booked() {
 			leases := n.leases()
 			state.Leases = func() iter.Seq[ipam.Lease] { return slices.Values(leases) }
 		}

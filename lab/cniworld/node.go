@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -62,6 +63,8 @@ type node struct {
 	// gatewayAnswers: a pod's gateway answered, undisturbed.
 	gatewayAnswers bool
 	book           book
+	// api is where the node's plugins reach the cluster's API server, nil where they ask none.
+	api *http.Server
 	remains
 }
 
@@ -138,7 +141,7 @@ func (n *node) boot() error {
 	if err := n.space.Up("lo"); err != nil {
 		return err
 	}
-	if err := n.w.fabric.Join(n.space, lab.MachineSpec{Name: n.name, Number: n.number}); err != nil {
+	if err := n.w.fabric.Join(n.space, n.machine()); err != nil {
 		return err
 	}
 	if err := n.space.SetManagement([]netip.Addr{n.address}); err != nil {
@@ -150,9 +153,17 @@ func (n *node) boot() error {
 	if err := errors.Join(os.RemoveAll(n.dir(runFolder)), os.MkdirAll(filepath.Join(n.dir(runFolder), "netns"), 0o755), os.MkdirAll(diskAt, 0o755)); err != nil {
 		return err
 	}
+	if n.w.o.Chain.asks() {
+		if n.api, err = n.w.server.serve(n.netns(), n.dir(runFolder)); err != nil {
+			return err
+		}
+	}
 	n.life, n.end = context.WithCancel(context.Background())
 	n.down, n.kill = context.WithCancelCause(n.life)
 	n.on = true
+	if n.w.dhcp != nil {
+		return n.startDHCP()
+	}
 	return nil
 }
 
@@ -172,10 +183,13 @@ func (n *node) powerOff() error {
 	}
 	n.on = false
 	n.end()
-	space := n.space
+	space, api := n.space, n.api
 	n.mu.Unlock()
 	n.kubelet.powerOff()
-	errs := []error{n.w.fabric.Leave(lab.MachineSpec{Name: n.name, Number: n.number})}
+	if api != nil {
+		_ = api.Close() // who still waits for an answer gets none
+	}
+	errs := []error{n.w.fabric.Leave(n.machine())}
 	space.Close()
 	return errors.Join(append(errs, fabric.Remove(n.netnsName()))...)
 }
@@ -188,6 +202,11 @@ func (n *node) remove() error {
 		err = errors.Join(err, bad)
 	}
 	return err
+}
+
+// machine is what the node has of the fabric. Only a chain with a DHCP server has a NIC on the server's wire.
+func (n *node) machine() lab.MachineSpec {
+	return lab.MachineSpec{Name: n.name, Number: n.number, NIC: n.w.dhcp != nil, NICMTU: nicMTU}
 }
 
 // isUp reports whether the machine has power.

@@ -45,7 +45,7 @@ func (p place) remove() error {
 	names, err := fabric.Named(p.namespace(""))
 	errs := []error{err}
 	for _, n := range names {
-		errs = append(errs, fabric.Remove(n))
+		errs = append(errs, spawn.KillWithin(fabric.Path(n)), fabric.Remove(n))
 	}
 	disks, err := filepath.Glob(filepath.Join(p.dir, "*", diskFolder))
 	errs = append(errs, err)

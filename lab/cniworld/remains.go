@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
@@ -35,10 +36,12 @@ type remains struct {
 	// gone are sandboxes that are gone, oldest first; count all that ever were.
 	gone  []ipam.Owner
 	count int
+	// asked are containers and pods for which an ADD was ever sent here: what the cluster's API server has of them is the node's.
+	asked map[string]bool
 }
 
 func (r *remains) init() {
-	r.own, r.links, r.addrs = map[string]bool{}, map[ipam.Owner][]string{}, map[ipam.Owner][]netip.Addr{}
+	r.own, r.links, r.addrs, r.asked = map[string]bool{}, map[ipam.Owner][]string{}, map[ipam.Owner][]netip.Addr{}, map[string]bool{}
 }
 
 // adding: a sandbox is the runtime's again, whatever became of one of its name.
@@ -143,13 +146,19 @@ func named(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '.' || b == ':'
 }
 
-// traces are everything on a node that a pod could leave: files, links, addresses, routes, rules.
+// traces are everything that a pod of a node could leave: files, links, addresses, routes, rules, objects of the cluster.
 func (n *node) traces(ctx context.Context) (list []trace, err error) {
 	n.mu.Lock()
 	on, space := n.on, n.space
+	asked := maps.Clone(n.asked)
 	n.mu.Unlock()
 	if list, err = n.files(); err != nil || !on {
 		return list, err
+	}
+	for _, r := range n.w.server.reservations() {
+		if asked[r.owner.ContainerID] || asked[r.pod] {
+			list = append(list, trace{kind: r.kind, text: r.text(), body: r.owner.ContainerID})
+		}
 	}
 	links, err := space.LinkList()
 	if err != nil {

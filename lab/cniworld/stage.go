@@ -32,12 +32,17 @@ var (
 // lacks is what is not there: VPP, our agent, its store, and whatever acts on their behalf.
 var lacks = []timeline.Need{timeline.AgentAndVPP, timeline.AgentCalls, timeline.WatchDelivery, timeline.ControllerCalls, timeline.PlantedFaults, timeline.PodHooks, timeline.UnsyncedWrites, timeline.OneWayFabric, timeline.SlowFabric,
 	timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.PausedControllers, timeline.NodeDaemons, timeline.CloudRanges,
-	timeline.DHCPServer, timeline.PausedPrograms, timeline.OtherVersions, timeline.ServiceFeed, timeline.PolicyFeed, timeline.WatchGaps, timeline.GivenAddresses, timeline.SlowServers,
+	timeline.PausedPrograms, timeline.OtherVersions, timeline.ServiceFeed, timeline.PolicyFeed, timeline.WatchGaps, timeline.GivenAddresses, timeline.SlowServers,
 	timeline.OwnClocks, timeline.CutLinks, timeline.GivenMachines, timeline.ExternalPlugin, timeline.VhostNet,
 	timeline.NodeFinalizers, timeline.NodeObjects, timeline.NodeNames, timeline.Strangers, timeline.WantedAddresses}
 
 // Lacks implements timeline.World.
-func (st stage) Lacks() []timeline.Need { return lacks }
+func (st stage) Lacks() []timeline.Need {
+	if st.dhcp == nil {
+		return append(slices.Clone(lacks), timeline.DHCPServer)
+	}
+	return lacks
+}
 
 // Now implements timeline.World.
 func (st stage) Now() time.Duration { return st.Agenda.Now(st.World.Now()) }
@@ -229,7 +234,7 @@ func (st stage) Ask(ctx context.Context, name string, r timeline.Request, done f
 		return
 	}
 	command := map[string]string{"Del": cmdDel, "Check": cmdCheck, "GC": cmdGC, "Status": cmdStatus}[r.Command]
-	a := attachment{container: r.Owner.ContainerID, ifName: r.Owner.IfName, netns: r.Netns, number: n.kubelet.numberOf(r.Owner.ContainerID)}
+	a := n.kubelet.attachment(r.Owner, r.Netns)
 	network := ""
 	if r.Owner.Network != timeline.NetworkName {
 		network = r.Owner.Network
@@ -320,16 +325,26 @@ func (st stage) CannotAdd(name string) (why string, known bool) {
 	return "", n != nil && n.isUp() && !n.isFull()
 }
 
-// StopAPI implements timeline.ControlPlane: kubelets and scheduler hear of nothing new.
+// StopAPI implements timeline.ControlPlane: kubelets and scheduler hear of nothing new, and plugins get no answer.
 func (st stage) StopAPI(stop bool) {
+	st.server.stop(stop)
 	st.mu.Lock()
 	st.apiDown = stop
 	st.mu.Unlock()
 	st.schedule()
 }
 
-// SetPools implements timeline.ControlPlane: the configuration is written anew on every node.
+// SetPools implements timeline.ControlPlane: the configuration is written anew on every node. One that names a range of its own has none to
+// change.
 func (st stage) SetPools(_ context.Context, plan scenarios.IPAM, _ agent.Pools) error {
+	if c := st.o.Chain; !c.routed() && st.dhcp == nil {
+		return fmt.Errorf("%w: change-cidr changes nothing of %s, which has no {{.PodCIDR}}", result.ErrUnsupported, c.File)
+	}
+	if st.dhcp != nil {
+		if err := st.serveDHCP(plan); err != nil {
+			return err
+		}
+	}
 	for _, n := range st.inOrder() {
 		if err := n.configure(plan); err != nil {
 			return err
@@ -377,7 +392,11 @@ func (st stage) StopStore(bool) {}
 func (st stage) WipeStore() error { return lacking(timeline.AgentAndVPP) }
 
 // StopDHCP implements timeline.ControlPlane.
-func (st stage) StopDHCP(bool) {}
+func (st stage) StopDHCP(stop bool) {
+	if st.dhcp != nil {
+		st.Fail(st.dhcp.Stop(stop))
+	}
+}
 
 // CompactStore implements timeline.ControlPlane.
 func (st stage) CompactStore(context.Context) error { return lacking(timeline.AgentAndVPP) }

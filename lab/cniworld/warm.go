@@ -48,7 +48,8 @@ func (w *World) warmUp(ctx context.Context, nodes []*node) error {
 			if err != nil {
 				return err
 			}
-			p := &warmPod{n: n, a: attachment{container: id, ifName: timeline.IfName, netns: path, args: (&pod{}).cniArgs(id), number: 9000 + len(pods)}}
+			of := &pod{Pod: timeline.Pod{Name: fmt.Sprintf("warm-%d", len(pods))}}
+			p := &warmPod{n: n, a: attachment{container: id, ifName: timeline.IfName, netns: path, args: of.cniArgs(id), pod: of.key(), number: 9000 + len(pods)}}
 			pods = append(pods, p)
 			res, err := n.call(ctx, cmdAdd, "", p.a, nil)
 			if err == nil && len(res.IPs) == 0 {

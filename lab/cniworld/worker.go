@@ -39,6 +39,11 @@ func (s *sandbox) addr(n int) netip.Addr {
 	return netip.Addr{}
 }
 
+// isolated reports whether it was given no way to another sandbox: that is not in its subnet, and no gateway was named.
+func (s *sandbox) isolated(other sandbox) bool {
+	return !s.gateway.IsValid() && !s.addrs[0].Masked().Contains(other.addr(0))
+}
+
 // drop removes its namespace.
 func (s *sandbox) drop() error {
 	path := s.netns
@@ -47,10 +52,6 @@ func (s *sandbox) drop() error {
 		return nil
 	}
 	return fabric.Remove(filepath.Base(path))
-}
-
-func (s *sandbox) attachment() attachment {
-	return attachment{container: s.owner.ContainerID, ifName: s.owner.IfName, netns: s.netns, args: s.pod.cniArgs(s.owner.ContainerID), number: s.pod.number}
 }
 
 // worker brings one pod up and down, on a goroutine of its own while there is something to do; what comes next
@@ -114,7 +115,7 @@ func (w *worker) add(ctx context.Context, op int) {
 	}
 	old := append([]*sandbox(nil), w.Old()...)
 	w.Adding(s)
-	k.numbers[s.owner.ContainerID] = w.pod.number
+	k.of[s.owner.ContainerID] = w.pod
 	k.Unlock()
 	for _, o := range old {
 		w.died(o) // nobody adds a sandbox while the processes of another one live
@@ -291,8 +292,9 @@ func (w *worker) died(s *sandbox) {
 // themselves.
 func (k *kubelet) bounded(ctx context.Context, command string, s *sandbox) (*current.Result, error) {
 	k.Lock()
-	a := s.attachment()
+	netns := s.netns
 	k.Unlock()
+	a := k.attachment(s.owner, netns)
 	patience := k.patience()
 	if !k.runtime().Orphans {
 		ctx, cancel := context.WithTimeout(ctx, patience)

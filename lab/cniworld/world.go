@@ -36,10 +36,13 @@ type Options struct {
 type World struct {
 	lab.Drive
 	timeline.NoPolicies
-	o       Options
-	s       *scenarios.Scenario
-	place   place
-	fabric  *fabric.Fabric
+	o      Options
+	s      *scenarios.Scenario
+	place  place
+	fabric *fabric.Fabric
+	server *server
+	// dhcp is on the wire where the chain leases addresses, nil elsewhere.
+	dhcp    lab.DHCP
 	started time.Time
 
 	// mu guards what follows; kubelets look too.
@@ -61,7 +64,7 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	if o.TimeScale <= 0 {
 		o.TimeScale = 1
 	}
-	w := &World{o: o, s: s, nodes: map[string]*node{}, pods: map[string]*pod{}, started: time.Now()}
+	w := &World{o: o, s: s, nodes: map[string]*node{}, pods: map[string]*pod{}, server: newServer(), started: time.Now()}
 	w.Pump, w.Wall = w.pump, func(d time.Duration) time.Duration { return time.Duration(float64(d) / o.TimeScale) }
 	w.Begin(stage{w}, s, o.RunOptions, w.Now)
 	if w.place, err = claim("c" + strings.ToLower(rand.Text()[:6])); err != nil {
@@ -74,6 +77,11 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	}()
 	if w.fabric, err = fabric.New(w.place.namespace("fabric")); err != nil {
 		return nil, err
+	}
+	if o.Chain.dhcp != "" {
+		if err = w.serveDHCP(w.Play.Plan()); err != nil {
+			return nil, err
+		}
 	}
 	w.Agenda.During(0, func() { err = w.Play.Start(ctx) })
 	if err != nil {
@@ -97,10 +105,10 @@ func (w *World) Now() time.Duration {
 	return time.Duration(float64(w.since()) * w.o.TimeScale)
 }
 
-// Evidence implements result.World: what addresses are booked shows where the chain's IPAM is host-local.
+// Evidence implements result.World: what addresses are booked shows where the chain's IPAM is host-local or whereabouts.
 func (w *World) Evidence() []fact.Evidence {
 	list := []fact.Evidence{fact.Sandboxes, fact.PodLives, fact.Refusals, fact.Checks, fact.Pings, fact.Remains}
-	if len(w.o.Chain.dataDirs) > 0 {
+	if w.o.Chain.booked() {
 		list = append(list, fact.Leases, fact.Rests)
 	}
 	return list
@@ -141,6 +149,9 @@ func (w *World) Close() error {
 	var errs []error
 	for _, n := range w.inOrder() {
 		errs = append(errs, n.remove())
+	}
+	if w.dhcp != nil {
+		errs = append(errs, w.dhcp.Close())
 	}
 	if w.fabric != nil {
 		errs = append(errs, w.fabric.Close())

@@ -34,7 +34,8 @@ var reference = sync.OnceValues(func() (string, error) {
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 		return lines[len(lines)-1], err
 	}
-	return dir, nil
+	// A tool is named after its folder, and whereabouts' is cmd.
+	return dir, os.Rename(filepath.Join(dir, "cmd"), filepath.Join(dir, "whereabouts"))
 })
 
 func TestMain(m *testing.M) {

@@ -16,7 +16,9 @@ import (
 
 // Order is one execution.
 type Order struct {
-	Path  string
+	Path string
+	// Args are what follows the program's name; plugins have none. A Tracer's program gets none.
+	Args  []string
 	Env   []string
 	Stdin []byte
 	// Netns is the path of the network namespace to run in. Binds hold for the program alone, in their order.
@@ -51,7 +53,7 @@ func Run(ctx context.Context, o Order) (Outcome, error) {
 		if o.Tracer != nil {
 			return o.Tracer.run(ctx, o, [3]uintptr{in.Fd(), outs[0].Fd(), outs[1].Fd()})
 		}
-		cmd := exec.CommandContext(ctx, o.Path)
+		cmd := exec.CommandContext(ctx, o.Path, o.Args...)
 		cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Env, in, outs[0], outs[1]
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

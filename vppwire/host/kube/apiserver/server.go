@@ -185,8 +185,11 @@ type Path struct{ Resource, Namespace, Name, Sub string }
 // prefix is what keys of the path's resource and namespace begin with.
 func (p Path) prefix() string { return p.Resource + "/" + p.Namespace + "/" }
 
-// CalicoConfigs are Calico's IPAMConfigs here, as another group has a resource of that name.
-const CalicoConfigs = "ipamconfigs.crd.projectcalico.org"
+// Resources whose names two groups have: Calico's IPAMConfigs, and the IPPools of whereabouts.
+const (
+	CalicoConfigs    = "ipamconfigs.crd.projectcalico.org"
+	WhereaboutsPools = "ippools.whereabouts.cni.cncf.io"
+)
 
 // ParsePath reads /api/VERSION/... and /apis/GROUP/VERSION/...; what is not there is empty.
 func ParsePath(path string) Path {
@@ -204,6 +207,9 @@ func ParsePath(path string) Path {
 	p.Resource, p.Name, p.Sub = parts[0], parts[1], parts[2]
 	if strings.HasPrefix(path, "/apis/crd.projectcalico.org/") && p.Resource == "ipamconfigs" {
 		p.Resource = CalicoConfigs
+	}
+	if strings.HasPrefix(path, "/apis/whereabouts.cni.cncf.io/") && p.Resource == "ippools" {
+		p.Resource = WhereaboutsPools
 	}
 	return p
 }

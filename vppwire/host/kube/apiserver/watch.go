@@ -35,6 +35,10 @@ func kindOf(resource string) (api, kind string) {
 		return "crd.projectcalico.org/v1", "IPAMHandle"
 	case CalicoConfigs:
 		return "crd.projectcalico.org/v1", "IPAMConfig"
+	case WhereaboutsPools:
+		return "whereabouts.cni.cncf.io/v1alpha1", "IPPool"
+	case "overlappingrangeipreservations":
+		return "whereabouts.cni.cncf.io/v1alpha1", "OverlappingRangeIPReservation"
 	case "leases":
 		return "coordination.k8s.io/v1", "Lease"
 	}

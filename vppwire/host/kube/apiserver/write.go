@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -61,6 +62,9 @@ func (s *Server) create(p Path, o Object) refusal {
 	name, _ := m["name"].(string)
 	if name == "" {
 		return refusal{http.StatusUnprocessableEntity, "a name is needed", "metadata.name"}
+	}
+	if p.Namespace != "" { // k8s.io/apiserver 0.36, registry/rest/meta.go, EnsureObjectNamespaceMatchesRequestNamespace
+		m["namespace"] = p.Namespace
 	}
 	key := p.prefix() + name
 	if s.objects[key] != nil {
@@ -156,6 +160,21 @@ func (s *Server) patch(p Path, kind string, body []byte) (o Object, no refusal) 
 		}
 		o = objectOf(old)
 		mergePatch(o, change)
+	case types.JSONPatchType: // k8s.io/apiserver 0.36, endpoints/handlers/patch.go, applyJSPatch: what cannot be applied is 422
+		ops, err := jsonpatch.DecodePatch(body)
+		if err != nil {
+			return nil, refusal{code: http.StatusBadRequest, why: err.Error()}
+		}
+		whole, err := json.Marshal(old)
+		if err == nil {
+			whole, err = ops.Apply(whole)
+		}
+		if err != nil {
+			return nil, refusal{code: http.StatusUnprocessableEntity, why: err.Error()}
+		}
+		if err := json.Unmarshal(whole, &o); err != nil {
+			return nil, refusal{code: http.StatusBadRequest, why: err.Error()}
+		}
 	default:
 		return nil, refusal{code: http.StatusUnsupportedMediaType, why: kind}
 	}
