@@ -13,9 +13,14 @@ type CreatePods struct {
 	Pool  string  `yaml:"pool" pattern:"word" doc:"The pool that their annotation names, Cilium's ipam.cilium.io/ip-pool or Calico's cni.projectcalico.org/ipv4pools; with Cilium that of their namespace when absent."`
 	// Addresses are what Multus' annotation, or IP of CNI_ARGS, ask for.
 	Addresses []netip.Addr `yaml:"addresses" doc:"The address that each of them asks for, one of a family; any when absent."`
+	// Interface is a word of the pod's annotation vppdrill.github.io/pod-interface.
+	Interface PodInterface `yaml:"interface" enum:"memif,memif-master" doc:"They bring a program with a network stack of its own, which connects to VPP by a memif as its slave or as its master; as config.wiring.pod says when absent. Needs config.wiring.memif."`
 	// Static pods come from a node's own files: their sandboxes carry a UID that the API server does not know.
 	Static bool `yaml:"static" doc:"Static pods, which the API server knows under another UID; they need a node."`
 }
+
+// PodInterface is how a pod asks to be connected; the zero one is as the node's wiring has it.
+type PodInterface string
 
 // DeletePods deletes Count pods, or all of them, or the one named Pod. Which ones is the chooser's decision.
 type DeletePods struct {

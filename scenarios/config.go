@@ -182,10 +182,12 @@ const (
 
 // Wiring is how a node connects its pods, its host and other nodes through VPP.
 type Wiring struct {
-	Pod  PodWiring  `yaml:"pod" enum:"veth,tap,macvlan,none" doc:"How a pod is connected to VPP: an AF_PACKET interface or a tap of its own, or a macvlan on one AF_PACKET interface for all pods of a node; none: not at all, for questions about addresses alone."`
-	Node NodeWiring `yaml:"node" enum:"vxlan,l2" doc:"How nodes are connected: a VXLAN full mesh or a common L2 segment."`
-	Host HostWiring `yaml:"host" enum:"veth,tap,none" doc:"How the host's Linux side is connected to VPP."`
-	MTU  uint32     `yaml:"mtu" min:"576" max:"9000" doc:"MTU of pod and host links."`
+	Pod PodWiring `yaml:"pod" enum:"veth,tap,macvlan,none" doc:"How a pod is connected to VPP: an AF_PACKET interface or a tap of its own, or a macvlan on one AF_PACKET interface for all pods of a node; none: not at all, for questions about addresses alone."`
+	// Memif is the agents' MemifFolder.
+	Memif bool       `yaml:"memif" doc:"Agents connect pods by memif that ask for it: see create-pods."`
+	Node  NodeWiring `yaml:"node" enum:"vxlan,l2" doc:"How nodes are connected: a VXLAN full mesh or a common L2 segment."`
+	Host  HostWiring `yaml:"host" enum:"veth,tap,none" doc:"How the host's Linux side is connected to VPP."`
+	MTU   uint32     `yaml:"mtu" min:"576" max:"9000" doc:"MTU of pod and host links."`
 	// MainVRF and PodVRF are 0 and 1, or both not 0: Contiv honours them only together.
 	// The rings are of taps, 0 for VPP's own choice.
 	RxRing uint32 `yaml:"rxRing" min:"0" max:"32768" doc:"Entries of a tap's receive ring, a power of two; VPP's own choice (256) when absent."`

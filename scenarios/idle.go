@@ -65,6 +65,8 @@ var uses = []use{
 	{"config.wiring.podVRF", wired, ofWiring},
 	{"config.wiring.services", wired, ofWiring},
 	{"config.wiring.policies", wired, ofWiring},
+	{"config.wiring.memif", wired, ofWiring},
+	{"config.wiring.memif", asksMemif, "is of pods that ask for one, by create-pods with interface"},
 	{"config.ipam.nodeInterconnectDHCP", wired, ofWiring},
 	{"config.ipam.podIfIPCIDR", wired, ofWiring},
 	{"config.ipam.defaultGateway", wired, ofWiring},
@@ -105,6 +107,13 @@ func byMode(modes ...CiliumMode) func(*Scenario) bool {
 	return func(s *Scenario) bool {
 		return s.Config.IPAM.System == Cilium && slices.Contains(modes, s.Config.IPAM.Cilium.Mode)
 	}
+}
+
+func asksMemif(s *Scenario) bool {
+	return slices.ContainsFunc(s.Timeline, func(step Step) bool {
+		a, is := step.Action.(CreatePods)
+		return is && a.Interface != ""
+	})
 }
 
 func onEC2(s *Scenario) bool       { return s.Config.IPAM.OnEC2() }

@@ -150,6 +150,9 @@ func (s *Scenario) checkTimeline() *InputError {
 			if err := s.checkWanted(path, ipam, a); err != nil {
 				return err
 			}
+			if a.Interface != "" && !s.Config.Wiring.Memif {
+				return s.wrongAt(path+".interface", "agents without config.wiring.memif refuse such pods")
+			}
 		case AddRange:
 			if err := s.checkRange(path+".cidr", ipam, a.CIDR); err != nil {
 				return err

@@ -76,6 +76,7 @@ func (r runtime) RemoveNetns(node, path string) {
 func (r runtime) Add(node string, req cluster.CNIAdd, done func(cluster.CNIResult)) {
 	m := r.w.machines[node]
 	sandbox := agent.Sandbox{Owner: req.Owner, Netns: req.Netns, PodNamespace: req.PodNamespace, PodName: req.PodName, PodUID: req.PodUID}
+	sandbox.Memif, _ = mode.MemifOf(req.Interface) // the zero one for none
 	r.w.ask(&plugin{m: m, command: "Add", owner: req.Owner, pod: req.PodNamespace + "/" + req.PodName, podUID: req.PodUID, netns: sandbox.Netns, done: func(res cluster.CNIResult) {
 		if res.Code != 0 && !unknown(res) { // what the agent may hold stays until DEL
 			r.w.externalRelease(m, req.Owner)

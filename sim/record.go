@@ -52,9 +52,10 @@ func (t tenant) of(o ipam.Owner) string {
 	return t.netns
 }
 
-// answered notes where an address is wired.
+// answered notes where an address is wired, and has the pod's program start.
 func (w *World) answered(node string, s *cluster.Sandbox) {
 	if m := w.machines[node]; m != nil {
+		m.startProgram(s)
 		w.tenants[s.Addr.Addr()] = tenant{m, s.Owner, s.Netns}
 		if s.Second.IsValid() {
 			w.tenants[s.Second.Addr()] = tenant{m, s.Owner.Second(), s.Netns}

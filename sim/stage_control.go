@@ -26,14 +26,14 @@ func (st stage) Pods(node string) []timeline.Pod {
 	pods := make([]timeline.Pod, len(objects))
 	for i, o := range objects {
 		p := o.(*cluster.Pod)
-		pods[i] = timeline.Pod{Name: p.Name, App: p.App, Node: p.Node, MaxPerNode: p.MaxPerNode, Pinned: p.Pinned, Static: p.Static, Deleting: p.Deleting, Pool: p.Pool, Addresses: p.Wanted}
+		pods[i] = timeline.Pod{Name: p.Name, App: p.App, Node: p.Node, MaxPerNode: p.MaxPerNode, Pinned: p.Pinned, Static: p.Static, Deleting: p.Deleting, Pool: p.Pool, Addresses: p.Wanted, Interface: p.Interface}
 	}
 	return pods
 }
 
 // CreatePod implements timeline.Pods.
 func (st stage) CreatePod(p timeline.Pod) {
-	st.cluster.Workload.Create(cluster.PodSpec{Name: p.Name, App: p.App, Node: p.Node, Pinned: p.Pinned, Static: p.Static, MaxPerNode: p.MaxPerNode, Pool: p.Pool, Wanted: p.Addresses})
+	st.cluster.Workload.Create(cluster.PodSpec{Name: p.Name, App: p.App, Node: p.Node, Pinned: p.Pinned, Static: p.Static, MaxPerNode: p.MaxPerNode, Pool: p.Pool, Wanted: p.Addresses, Interface: p.Interface})
 }
 
 // DeletePod implements timeline.Pods.

@@ -8,6 +8,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
+// MemifFolder is where agents have the sockets of pods' memifs.
+const MemifFolder = "/run/vppdrill/memif"
+
 // Of is the configuration that all agents of a scenario share. NodeName is a placeholder: each agent gets its own.
 func Of(c scenarios.Config) (agent.Config, error) {
 	cfg := agent.Config{
@@ -24,6 +27,9 @@ func Of(c scenarios.Config) (agent.Config, error) {
 		Services: agent.Services(c.Wiring.Services), NetworkPolicies: agent.Policies(c.Wiring.Policies), NatExternalTraffic: c.Wiring.NatExternal, CleanupIdleNATSessions: c.Wiring.NatCleanup,
 		TCPNATSessionTimeout: c.Wiring.NatTCPTimeout, OtherNATSessionTimeout: c.Wiring.NatTimeout,
 		ServiceLocalEndpointWeight: uint8(c.Wiring.LocalEndpoints),
+	}
+	if c.Wiring.Memif {
+		cfg.MemifFolder = MemifFolder
 	}
 	for _, n := range c.Nodes {
 		one := agent.NodeConfig{NodeName: n.Name}

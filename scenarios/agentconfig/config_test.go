@@ -17,6 +17,7 @@ func TestSettingsReachAgents(t *testing.T) {
 		"MTU": uint32(1400), "RxRing": uint32(512), "TxRing": uint32(64), "KeepOffload": true, "NeighborAge": 4 * time.Minute,
 		"NodeIDQuarantine": time.Minute, "AddPatience": time.Minute, "DriftRepair": time.Minute, "HookTime": time.Second,
 	}
+	values["Memif"] = true
 	// What others are given, or only together.
 	elsewhere := map[string]string{
 		"Services": "with Pod", "MainVRF": "with PodVRF", "PodVRF": "with MainVRF", "CallTimeout": "the driver's", "HookFails": "the world's",

@@ -46,6 +46,9 @@ func (n Node) Break(ctx context.Context, p fact.PodState, what scenarios.Breakag
 		if l.Name != p.Owner.IfName {
 			continue
 		}
+		if l.Type == "memif" { // a program's own stack, which no hand of Linux reaches
+			return fmt.Errorf("%s of %s: %w", what, p.Pod, ErrNothing)
+		}
 		if what == scenarios.BreakLink {
 			return n.Linux.Apply(vppwire.LinkSet{Netns: n.Netns, Name: l.Name})
 		}

@@ -2,6 +2,8 @@ package check
 
 import (
 	"net/netip"
+	"path"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
@@ -40,7 +42,7 @@ func checkBooks(s fact.Snapshot) (occasions int64, err error) {
 		occasions++ // also a node without pods: nothing may be left over there
 		b.open(n)
 		for _, compare := range [...]func() error{b.leases, b.interfaces, b.neighbors, b.macs, b.routes, b.namespaces,
-			b.hostLinks} {
+			b.hostLinks, b.memifFolders} {
 			if err := compare(); err != nil {
 				return occasions, err
 			}
@@ -187,6 +189,17 @@ func (b *lists) namespaces() error {
 // configured off.
 func (b *lists) offloads(l *vppwire.LinuxLink) bool {
 	return b.n.NoOffload && l.Type == "veth" && !l.OffloadOff
+}
+
+// memifFolders: a folder whose last parts are a pod's UID and an interface's name is of an answered sandbox.
+func (b *lists) memifFolders() error {
+	for _, folder := range b.n.Linux.MemifFolders() {
+		uid, ifName := path.Base(path.Dir(folder)), path.Base(folder)
+		if !slices.ContainsFunc(b.n.Pods, func(p fact.PodState) bool { return p.UID == uid && p.Owner.IfName == ifName && p.Addr.IsValid() }) {
+			return b.broken("memif folder %s is left of a sandbox that is gone", folder)
+		}
+	}
+	return nil
 }
 
 // hostLinks: every veth and tap in the host's own namespace belongs to a VPP interface, and every sender into one of

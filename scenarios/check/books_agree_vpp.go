@@ -18,7 +18,7 @@ func (b *lists) interfaces() error {
 				b.devices[l.Peer] = true
 			}
 		}
-		if ifc.Type != fact.TypeTap && ifc.Type != fact.TypeAFPacket || b.interconnect(&ifc) {
+		if ifc.Type != fact.TypeTap && ifc.Type != fact.TypeAFPacket && ifc.Type != fact.TypeMemif || b.interconnect(&ifc) {
 			continue
 		}
 		if parent := b.shared(&ifc); parent != "" {
@@ -122,9 +122,9 @@ func (b *lists) interconnect(ifc *fact.Interface) bool {
 	return false
 }
 
-// leadsTo is the namespace at the far end of a tap or AF_PACKET interface.
+// leadsTo is the namespace at the far end of a tap, memif or AF_PACKET interface.
 func (b *lists) leadsTo(ifc *fact.Interface) string {
-	if ifc.Type == fact.TypeTap {
+	if ifc.Type != fact.TypeAFPacket {
 		return ifc.HostNetns
 	}
 	l, ok := b.n.Linux.Link(ifc.HostNetns, ifc.Host)

@@ -293,7 +293,7 @@ func (d *node) tagSettings(n *fact.NodeState) (list []fact.Setting) {
 	}
 	for i := range n.VPP.Interfaces() {
 		switch i.Type {
-		case fact.TypeLoopback, fact.TypeAFPacket, fact.TypeTap:
+		case fact.TypeLoopback, fact.TypeAFPacket, fact.TypeTap, fact.TypeMemif:
 			want := pods[i.HostNetns]
 			for _, a := range i.Addrs {
 				want = cmp.Or(fixed[end{a.Addr(), i.Type}], want)

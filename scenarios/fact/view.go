@@ -81,7 +81,8 @@ type Interface struct {
 	// unicast.
 	Unlisted bool
 	// Host is the Linux end: the tap's device, the device that an AF_PACKET interface sits on or that stands in for a NIC,
-	// with its namespace.
+	// with its namespace. Of a memif it is the link by which the view shows the stack of the program that is connected, empty
+	// while there is none.
 	Host, HostNetns string
 	// Src, Dst, VNI and EncapTable are set for VXLAN tunnels.
 	Src, Dst   netip.Addr
@@ -187,4 +188,6 @@ type Linux interface {
 	Local(netns string, addr netip.Addr) (link string, ok bool)
 	// Namespaces yields existing namespaces except the host's, in ascending order.
 	Namespaces() iter.Seq[string]
+	// MemifFolders are the paths of folders with memif sockets that the agent has made, in ascending order.
+	MemifFolders() []string
 }

@@ -37,7 +37,7 @@ func rolesOf(s *fact.NodeState, n *names) roles {
 			if i.BVI {
 				role = fmt.Sprintf("BVI of bridge domain %d", i.Bridge)
 			}
-		case fact.TypeTap, fact.TypeAFPacket:
+		case fact.TypeTap, fact.TypeAFPacket, fact.TypeMemif:
 			role = r.served(s, i)
 		case fact.TypeLocal:
 		}

@@ -44,7 +44,7 @@ func (d *drawing) vpp() {
 // iface is everything of an interface but its name and number.
 func (d *drawing) iface(i fact.Interface) string {
 	kind := map[fact.InterfaceType]string{fact.TypeNIC: "NIC", fact.TypeLoopback: "loopback",
-		fact.TypeTap: "tap", fact.TypeAFPacket: "af_packet", fact.TypeVXLAN: "vxlan"}[i.Type]
+		fact.TypeTap: "tap", fact.TypeAFPacket: "af_packet", fact.TypeMemif: "memif", fact.TypeVXLAN: "vxlan"}[i.Type]
 	words := []string{kind, onOff(i.Up), fmt.Sprintf("table %d", i.Table4)}
 	if i.Type != fact.TypeVXLAN { // VPP gives tunnels the MTU of what they leave by
 		words = append(words, fmt.Sprintf("MTU %d", i.MTU))

@@ -206,7 +206,7 @@ func (l *Look) describe() {
 		l.told.Addr = i.Dst
 	}
 	switch i.Type {
-	case fact.TypeTap:
+	case fact.TypeTap, fact.TypeMemif:
 		l.told.Netns = i.HostNetns
 	case fact.TypeAFPacket:
 		l.told.Netns = l.beyond(i.HostNetns, i.Host)

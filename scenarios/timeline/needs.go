@@ -54,6 +54,7 @@ const (
 	PluginPrograms
 	CutLinks
 	WantedAddresses
+	MemifPrograms
 	BranchInterfaces
 	RetiredRanges
 	PodAnnotations
@@ -105,6 +106,7 @@ var needs = [...]string{
 	AgentAndVPP:       "it is about VPP or our agent, and --cni runs neither",
 	PluginPrograms:    "only --cni runs CNI plugins of its own, with their state on a disk",
 	WantedAddresses:   "no runtime here passes on which address a pod asks for",
+	MemifPrograms:     "no pod here brings a program that speaks memif",
 	RetiredRanges:     "the operator here is started again with more ranges, and takes none back",
 	PodAnnotations:    "nothing tells agents here which pool a pod's annotations ask for",
 	BranchInterfaces:  "no controller attaches trunk interfaces here",
@@ -217,6 +219,7 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"workload.maxPerNode", BoundedApps, slices.ContainsFunc(s.Workload.Rows, func(r scenarios.WorkloadPod) bool { return r.MaxPerNode > 0 })},
 		{"ipam.useExternalIPAM", ExternalPlugin, s.Config.IPAM.UseExternalIPAM},
 		{"ipam.nodeInterconnectDHCP", DHCPServer, s.Config.IPAM.NodeInterconnectDHCP},
+		{"config.wiring.memif", MemifPrograms, s.Config.Wiring.Memif},
 		{"config.wiring", AgentAndVPP, !reflect.DeepEqual(s.Config.Wiring, scenarios.Default().Config.Wiring)},
 		{"config.agent", AgentAndVPP, !reflect.DeepEqual(s.Config.Agent, scenarios.Default().Config.Agent)},
 	} {

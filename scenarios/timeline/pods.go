@@ -16,6 +16,8 @@ func createPodsNeed(a scenarios.CreatePods) Need {
 	switch {
 	case len(a.Addresses) > 0:
 		return WantedAddresses
+	case a.Interface != "":
+		return MemifPrograms
 	case a.Static:
 		return StaticPods
 	}
@@ -27,7 +29,7 @@ func (p *Player) createPods(_ context.Context, a scenarios.CreatePods) error {
 	create := func(node string) error {
 		for range a.Count {
 			p.podsMade++
-			p.world.CreatePod(Pod{Name: app + "-" + strconv.Itoa(p.podsMade), App: app, Node: node, Static: a.Static, Pool: a.Pool, Addresses: a.Addresses})
+			p.world.CreatePod(Pod{Name: app + "-" + strconv.Itoa(p.podsMade), App: app, Node: node, Static: a.Static, Pool: a.Pool, Addresses: a.Addresses, Interface: string(a.Interface)})
 		}
 		return nil
 	}

@@ -140,6 +140,8 @@ type Pod struct {
 	Pool string
 	// Addresses are those that it asks for, one of a family.
 	Addresses []netip.Addr
+	// Interface is how it asks to be connected, a word of mode.Memif; empty: as its node's wiring has it.
+	Interface string
 }
 
 // Request is one that a container runtime sends to a node's agent beside ADD and DEL of its pods.

@@ -192,7 +192,7 @@ func (t *trip) transmit(n *node, ifc *fact.Interface, hop netip.Addr) Kind {
 		return t.drop(n, "the bridge member is down")
 	}
 	switch ifc.Type {
-	case fact.TypeTap, fact.TypeAFPacket, fact.TypeNIC:
+	case fact.TypeTap, fact.TypeAFPacket, fact.TypeMemif, fact.TypeNIC:
 		switch {
 		case t.dut != nil && ifc.Type == fact.TypeAFPacket && t.exceeds(t.dut.policy.Carries):
 			return t.drop(n, "the Linux device below the interface does not take it")

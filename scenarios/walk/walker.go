@@ -43,7 +43,7 @@ type child struct {
 	mac    vppwire.MAC
 }
 
-// end is the Linux device behind a tap or AF_PACKET interface.
+// end is the Linux device behind a tap or AF_PACKET interface, or what stands for a memif's program.
 type end struct{ netns, name string }
 
 // nic is who answers for an address on the wire.
@@ -75,7 +75,10 @@ func New(s fact.Snapshot) *Walker {
 		n.ends = make(map[end]uint32, len(n.Pods)+1)
 		for ifc := range n.VPP.Interfaces() {
 			switch ifc.Type {
-			case fact.TypeTap, fact.TypeAFPacket:
+			case fact.TypeTap, fact.TypeAFPacket, fact.TypeMemif:
+				if ifc.Host == "" {
+					continue // a memif that no program has joined, or a device that is gone
+				}
 				n.ends[end{ifc.HostNetns, ifc.Host}] = ifc.Index
 			case fact.TypeNIC:
 				for _, a := range ifc.Addrs {
@@ -167,12 +170,15 @@ type device struct {
 	MTU  uint32
 }
 
-// linuxEnd finds the Linux link whose namespace gets what VPP sends to a MAC out of a tap or AF_PACKET interface: the tap's
-// device itself, or the other end of the veth that the AF_PACKET interface sits on, which is the device
+// linuxEnd finds the Linux link whose namespace gets what VPP sends to a MAC out of a tap, a memif or an AF_PACKET interface: the tap's
+// device itself, what stands for the memif's program, or the other end of the veth that the AF_PACKET interface sits on, which is the device
 // between, or the macvlan of that MAC on it.
 func (n *node) linuxEnd(ifc *fact.Interface, to vppwire.MAC) (l vppwire.LinuxLink, between device, netns, why string) {
 	if n.Linux == nil {
 		return l, between, "", "the machine's Linux side is not known"
+	}
+	if ifc.Type == fact.TypeMemif && ifc.Host == "" {
+		return l, between, "", "no program is connected to the memif"
 	}
 	l, ok := n.Linux.Link(ifc.HostNetns, ifc.Host)
 	if !ok {
@@ -181,7 +187,7 @@ func (n *node) linuxEnd(ifc *fact.Interface, to vppwire.MAC) (l vppwire.LinuxLin
 	if !l.Up {
 		return l, between, "", "the Linux device behind the interface is down"
 	}
-	if ifc.Type == fact.TypeTap {
+	if ifc.Type != fact.TypeAFPacket {
 		return l, between, ifc.HostNetns, ""
 	}
 	if l.Peer == "" {

@@ -12,7 +12,7 @@ import (
 // their entries are promised to be static, and a pod that answers by chance is no proof; bridge domains flood no ARP here.
 func (t *trip) answer(n *node, ifc *fact.Interface, hop netip.Addr) (mac vppwire.MAC, why string) {
 	switch ifc.Type {
-	case fact.TypeTap, fact.TypeAFPacket:
+	case fact.TypeTap, fact.TypeAFPacket, fact.TypeMemif:
 		l, _, netns, why := n.linuxEnd(ifc, vppwire.MAC{})
 		switch {
 		case why != "":

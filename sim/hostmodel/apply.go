@@ -3,7 +3,6 @@ package hostmodel
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/vppdrill/vppdrill/vppwire"
@@ -41,7 +40,7 @@ func (h *Host) Apply(op vppwire.LinuxOp) error {
 	case vppwire.MemifFolderAdd:
 		return h.memifFolderAdd(op)
 	case vppwire.MemifFolderDel:
-		delete(h.memifFolders, op.Path)
+		h.memifFolderDel(op)
 		return nil
 	default:
 		panic(fmt.Sprintf("hostmodel: unknown operation %T", op))
@@ -49,7 +48,7 @@ func (h *Host) Apply(op vppwire.LinuxOp) error {
 }
 
 // Dump lists a namespace: links by name with addresses in order, routes by link, destination and gateway, neighbors by
-// link and address. Everything in it is the caller's. vppwire.ErrNoNamespace where there is no such namespace.
+// link and address. What is a program's own, as MemifJoin has it, is not Linux'. Everything in it is the caller's. vppwire.ErrNoNamespace where there is no such namespace.
 func (h *Host) Dump(netns string) (vppwire.LinuxState, error) {
 	ns := h.namespace(netns)
 	if ns == nil {
@@ -57,6 +56,9 @@ func (h *Host) Dump(netns string) (vppwire.LinuxState, error) {
 	}
 	s := vppwire.LinuxState{Links: make([]vppwire.LinuxLink, 0, len(ns.links))}
 	for _, l := range ns.links {
+		if l.kind == kindProgram {
+			continue
+		}
 		view := l.view()
 		view.Addrs = slices.Clone(view.Addrs)
 		s.Links = append(s.Links, view)
@@ -68,10 +70,12 @@ func (h *Host) Dump(netns string) (vppwire.LinuxState, error) {
 		s.Routes = make([]vppwire.HostRoute, 0, len(ns.routes.list))
 	}
 	for i := range ns.routes.list {
-		s.Routes = append(s.Routes, ns.routes.list[i].view())
+		if ns.routes.list[i].link.kind != kindProgram {
+			s.Routes = append(s.Routes, ns.routes.list[i].view())
+		}
 	}
 	if netns == "" && len(h.memifFolders) > 0 {
-		s.MemifFolders = slices.Sorted(maps.Keys(h.memifFolders))
+		s.MemifFolders = h.MemifFolders()
 	}
 	slices.SortStableFunc(s.Routes, func(a, b vppwire.HostRoute) int {
 		return cmp.Or(cmp.Compare(a.Link, b.Link), compareAddrs(a.Dst, b.Dst), a.Via.Compare(b.Via))

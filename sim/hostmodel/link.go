@@ -45,6 +45,8 @@ const (
 	kindVeth
 	kindTun
 	kindMacvlan
+	// kindProgram is no link of Linux': a program's own stack stands there.
+	kindProgram
 )
 
 func (k linkKind) String() string {
@@ -57,6 +59,8 @@ func (k linkKind) String() string {
 		return "tun"
 	case kindMacvlan:
 		return "macvlan"
+	case kindProgram:
+		return "memif"
 	}
 	panic(fmt.Sprintf("hostmodel: link kind %d", uint8(k)))
 }

@@ -2,6 +2,7 @@ package hostmodel
 
 import (
 	"iter"
+	"maps"
 	"net/netip"
 	"slices"
 
@@ -112,6 +113,9 @@ func (h *Host) Local(netns string, addr netip.Addr) (link string, ok bool) {
 
 // Namespaces yields existing namespaces except the host's, in ascending order.
 func (h *Host) Namespaces() iter.Seq[string] { return slices.Values(h.sortedNames()) }
+
+// MemifFolders are the folders with memif sockets, in ascending order.
+func (h *Host) MemifFolders() []string { return slices.Sorted(maps.Keys(h.memifFolders)) }
 
 // WentWith is the namespace with which a link of the host's own has gone, "" where the link exists or was removed by
 // itself.

@@ -146,6 +146,7 @@ func (l *linux) MemifListen(file string) error {
 
 func (l *linux) MemifClose(file string)              { delete(l.listening, file) }
 func (l *linux) MemifPeer(string, uint32, bool) bool { return false }
+func (l *linux) MemifEnd(string) (string, string)    { return "", "" }
 
 func (l *linux) TapCreate(string, string, [6]byte, uint32) error { return errNoTaps }
 func (l *linux) TapDelete(string, string)                        {}

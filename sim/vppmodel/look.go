@@ -30,7 +30,7 @@ type Interface struct {
 	SHG    uint8
 	// Unlisted: a bridge domain's interface that is none of its members, such as the one for unknown unicast.
 	Unlisted bool
-	// Host is the Linux end of a tap or the device below an AF_PACKET interface, HostNetns its namespace as an absolute
+	// Host is the Linux end of a tap, the device below an AF_PACKET interface or a memif's program while it is connected, HostNetns its namespace as an absolute
 	// path. Host is empty where that device is known to be gone.
 	Host, HostNetns string
 	// Src, Dst, VNI and EncapTable belong to VXLAN tunnels.
@@ -77,6 +77,10 @@ func (v *VPP) look(i *iface) Interface {
 	case *afPacket:
 		if d.sits(v) {
 			o.Host = d.hostName
+		}
+	case *memifPort:
+		if host, able := v.host.(MemifHost); able && v.memifMet(d) {
+			o.Host, o.HostNetns = host.MemifEnd(v.memifs[d.socket].file)
 		}
 	case *vxlanTunnel:
 		o.Src, o.Dst, o.VNI, o.EncapTable = d.src.netip(d.family), d.dst.netip(d.family), d.vni, d.encap

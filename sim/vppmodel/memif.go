@@ -144,13 +144,18 @@ func (v *VPP) linkOf(i *iface) bool {
 	if !is {
 		return i.link
 	}
-	host, able := v.host.(MemifHost)
-	s := v.memifs[p.socket]
-	if !i.up || s == nil || !able || !p.slave && !s.listening || !host.MemifPeer(s.file, p.id, p.slave) {
+	if !i.up || !v.memifMet(p) {
 		return false
 	}
 	p.met = true
 	return true
+}
+
+// memifMet reports whether the ends of a memif have a way to each other.
+func (v *VPP) memifMet(p *memifPort) bool {
+	host, able := v.host.(MemifHost)
+	s := v.memifs[p.socket]
+	return s != nil && able && (p.slave || s.listening) && host.MemifPeer(s.file, p.id, p.slave)
 }
 
 // memifDump: VPP tells of rings and buffers as they were agreed on, and a master never.

@@ -41,6 +41,8 @@ type MemifHost interface {
 	// MemifPeer reports whether a program takes part at the other end: it has connected as a slave to VPP's listener, or
 	// listens as a master where VPP's end is a slave.
 	MemifPeer(file string, id uint32, slave bool) bool
+	// MemifEnd is where that program is, as Interface.Host and HostNetns; empty where there is none, or nobody knows.
+	MemifEnd(file string) (link, netns string)
 }
 
 // listenMemif reports whether VPP listens on a socket's file now.

@@ -286,3 +286,6 @@ func (h *host) Namespaces() iter.Seq[string] {
 		}
 	}
 }
+
+// MemifFolders implements fact.Linux.
+func (h *host) MemifFolders() []string { return h.at("").MemifFolders }

@@ -99,3 +99,6 @@ func (l *Linux) Namespaces() iter.Seq[string] {
 		}
 	}
 }
+
+// MemifFolders implements fact.Linux.
+func (l *Linux) MemifFolders() []string { return l.space("").MemifFolders }

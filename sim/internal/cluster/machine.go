@@ -34,6 +34,8 @@ type CNIAdd struct {
 	PodNamespace, PodName, PodUID string
 	// Wanted are the addresses that the pod asks for.
 	Wanted []netip.Addr
+	// Interface is how it asks to be connected.
+	Interface string
 }
 
 // CNIDel is one DEL. Netns may be a path that no longer exists.

@@ -158,6 +158,8 @@ type Pod struct {
 	Labels []string
 	// Wanted are the addresses that it asks for, by annotation or by its kubelet's CNI_ARGS. They must not change.
 	Wanted []netip.Addr
+	// Interface is what its annotation says of how it is connected; the model does not interpret it.
+	Interface string
 }
 
 // Kind is KindPod.

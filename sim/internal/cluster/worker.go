@@ -143,7 +143,7 @@ func (w *worker) add(op int) {
 func (w *worker) ask(op int) {
 	k, s := w.k, w.Subject()
 	k.expect(w)
-	req := CNIAdd{Owner: s.Owner, Netns: s.Netns, PodNamespace: s.Pod.Namespace, PodName: s.Pod.Name, PodUID: s.UID, Wanted: w.pod.Wanted}
+	req := CNIAdd{Owner: s.Owner, Netns: s.Netns, PodNamespace: s.Pod.Namespace, PodName: s.Pod.Name, PodUID: s.UID, Wanted: w.pod.Wanted, Interface: w.pod.Interface}
 	k.machine.Add(k.node, req, func(r CNIResult) { w.answered(op, r, (*worker).added) })
 }
 

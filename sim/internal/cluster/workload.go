@@ -18,6 +18,8 @@ type PodSpec struct {
 	Pool       string
 	// Wanted are the addresses that it asks for.
 	Wanted []netip.Addr
+	// Interface is how it asks to be connected.
+	Interface string
 }
 
 // Key is the pod's namespace and name.
@@ -49,7 +51,7 @@ func (w *Workload) Create(spec PodSpec) {
 		key := spec.Key()
 		p := &Pod{
 			Meta: Meta{Namespace: key.Namespace, Name: key.Name}, App: spec.App, Node: spec.Node, Pinned: spec.Pinned, Static: spec.Static,
-			Requests: spec.Requests, MaxPerNode: spec.MaxPerNode, Pool: spec.Pool, Wanted: spec.Wanted,
+			Requests: spec.Requests, MaxPerNode: spec.MaxPerNode, Pool: spec.Pool, Wanted: spec.Wanted, Interface: spec.Interface,
 		}
 		if w.api.Create(p) == nil {
 			w.created++
