@@ -193,8 +193,8 @@ func (p *process) perform(e agent.Effect) bool {
 
 // hook runs a pod hook of the program that embeds the agent.
 func (p *process) hook(h agent.Hook) {
-	w := p.m.w
-	w.eng.After(w.s.Config.Agent.HookTime, &happening{p.m, "hook " + h.Namespace + "/" + h.PodName, func() {
+	w, pod := p.m.w, h.Sandbox.PodNamespace+"/"+h.Sandbox.PodName
+	w.eng.After(w.s.Config.Agent.HookTime, &happening{p.m, "hook " + pod, func() {
 		var err error
 		if fails := w.s.Config.Agent.HookFails; fails > 0 && w.eng.Choose("hook fails", hookFailSteps) < int(fails*hookFailSteps) {
 			err = errHook
@@ -204,7 +204,7 @@ func (p *process) hook(h agent.Hook) {
 			if h.Before {
 				text = fact.HookedBefore
 			}
-			p.m.fact(fact.Fact{What: fact.Hooked{Pod: h.Namespace + "/" + h.PodName, Phase: text}})
+			p.m.fact(fact.Fact{What: fact.Hooked{Pod: pod, Phase: text}})
 		}
 		p.step(agent.Hooked{ID: h.ID, Err: err})
 	}})

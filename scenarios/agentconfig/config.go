@@ -17,7 +17,7 @@ func Of(c scenarios.Config) (agent.Config, error) {
 		TCPChecksumOffloadDisabled: !c.Wiring.KeepOffload, TCPstackDisabled: true,
 		TAPv2RxRingSize: uint16(c.Wiring.RxRing), TAPv2TxRingSize: uint16(c.Wiring.TxRing),
 		ScanIPNeighbors: c.Wiring.NeighborAge > 0, IPNeighborStaleThreshold: uint8(c.Wiring.NeighborAge / time.Minute),
-		Hooks:             c.Agent.HookTime > 0,
+		EmitHooks:         c.Agent.HookTime > 0,
 		UseL2Interconnect: c.Wiring.Node == scenarios.NodeL2, UseTAPInterfaces: c.Wiring.Pod == scenarios.PodTAP,
 		PodInterconnect: agent.PodInterconnect(c.Wiring.Pod),
 		MTUSize:         c.Wiring.MTU, MainVRFID: c.Wiring.MainVRF, PodVRFID: c.Wiring.PodVRF,

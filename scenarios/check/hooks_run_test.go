@@ -9,7 +9,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Goal: a DEL that is answered without the hook before it is seen, and no other is. Method: short histories of one pod.
+// Goal: an ADD or DEL that is answered without its hook is seen, and no other is. Method: short histories of one pod.
 func TestHooksRun(t *testing.T) {
 	config := scenarios.Default().Config
 	config.Agent.HookTime = time.Second
@@ -23,11 +23,14 @@ func TestHooksRun(t *testing.T) {
 	for _, tc := range []watched{
 		{"both hooks", hooksRun(), []fact.Fact{begin, after, answered, before, deleted}, ""},
 		{"none before the removal", hooksRun(), []fact.Fact{begin, after, answered, deleted}, "its pre-removal hook has not run"},
-		{"one after its attachment that comes behind the answer", hooksRun(), []fact.Fact{begin, answered, after, deleted}, "its pre-removal hook has not run"},
+		{"none after the addition", hooksRun(), []fact.Fact{begin, answered}, "the hook after its addition has not run"},
+		{"one before a removal alone", hooksRun(), []fact.Fact{begin, before, answered}, "after its addition has not run"},
+		{"that of an older sandbox", hooksRun(), []fact.Fact{begin, after, answered, before, tell(fact.Answered{Owner: ipam.Owner{ContainerID: "new"}, Pod: "default/web"})}, "after its addition has not run"},
+		{"answered again", hooksRun(), []fact.Fact{begin, after, answered, answered, before, deleted}, ""},
 		{"forgotten by a restart", hooksRun(), []fact.Fact{begin, after, answered, tell(fact.AgentDown{}), tell(fact.AgentUp{}), deleted}, "has not run"},
 		{"never attached", hooksRun(), []fact.Fact{begin, deleted}, ""},
-		{"repeated", hooksRun(), []fact.Fact{begin, answered, before, deleted, deleted}, ""},
-		{"gone with its machine", hooksRun(), []fact.Fact{begin, answered, tell(fact.NodeGone{}), deleted}, ""},
+		{"repeated", hooksRun(), []fact.Fact{begin, after, answered, before, deleted, deleted}, ""},
+		{"gone with its machine", hooksRun(), []fact.Fact{begin, after, answered, tell(fact.NodeGone{}), deleted}, ""},
 		{"no hooks", hooksRun(), []fact.Fact{answered, deleted}, ""},
 	} {
 		t.Run(tc.name, tc.judge)

@@ -386,7 +386,7 @@ func (p *pods) answerIfDone(t *attachment) {
 		return
 	}
 	p.underway = without(p.underway, t)
-	if t.phase == phaseUp {
+	if t.phase == phaseUp && !(t.unhooked && len(t.adds) > 0) {
 		p.answerAdds(t, Answer{Result: p.result(t)})
 		return
 	}

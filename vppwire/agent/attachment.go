@@ -53,6 +53,9 @@ type attachment struct {
 	stale bool
 	since time.Time // of phaseWaiting or phaseWiring, or of the repeated ADD
 	hook  uint64    // outstanding Hook
+	// unhooked: an earlier life began it, and nobody knows whether its hooks after the addition have run. A repeated ADD was
+	// not answered then, and runs them.
+	unhooked bool
 	// adds, dels: open requests, oldest first. gcs: collections that wait for this one.
 	adds, dels []uint64
 	gcs        []*collection

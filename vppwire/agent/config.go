@@ -39,6 +39,8 @@ const (
 	// DefaultClaimPatience is enough for machines that boot after a common power failure. A cluster that starts for the
 	// first time with a node that has no agent waits as long, once.
 	DefaultClaimPatience = 2 * time.Minute
+	// DefaultHookTimeout leaves most of the time that a container runtime gives a CNI request (minutes) to the request itself.
+	DefaultHookTimeout = 10 * time.Second
 )
 
 // HostInterconnect says how VPP is connected with the host's Linux. The zero value follows UseTAPInterfaces, as in
@@ -164,9 +166,23 @@ type Config struct {
 	// DriftRepair is how often the agent looks at all of VPP and Linux and puts right what another hand has changed; 0:
 	// only when something calls for it.
 	DriftRepair time.Duration
-	// Hooks makes the agent emit Hook effects and wait for Hooked.
-	Hooks bool
+	// Hooks are programs that run around each pod's life. They are the driver's affair (vppwire/host/hookprogram).
+	Hooks HookPrograms
+	// EmitHooks makes the agent emit Hook effects and wait for Hooked. A driver that has hooks sets it; no file does.
+	EmitHooks bool `yaml:"-"`
 }
+
+// HookPrograms are programs that the agent's driver runs for each pod; the zero value is none.
+type HookPrograms struct {
+	// PostAdd runs behind a pod's addition and before its ADD is answered, PreRemoval before anything of the pod is removed;
+	// absolute paths, empty: none.
+	PostAdd, PreRemoval string
+	// Timeout is how long one may run before it is killed, at most hookTimeoutMax; with a program 0 is DefaultHookTimeout.
+	Timeout time.Duration
+}
+
+// Any reports whether there is a program.
+func (h HookPrograms) Any() bool { return h.PostAdd != "" || h.PreRemoval != "" }
 
 // NodeConfig is what is special about one node.
 type NodeConfig struct {
@@ -210,6 +226,9 @@ func (cfg *Config) ApplyDefaults() {
 	setDefault(&cfg.NodeIDQuarantine, DefaultNodeIDQuarantine)
 	setDefault(&cfg.AddPatience, DefaultAddPatience)
 	setDefault(&cfg.ClaimPatience, DefaultClaimPatience)
+	if cfg.Hooks.Any() {
+		setDefault(&cfg.Hooks.Timeout, DefaultHookTimeout)
+	}
 	if cfg.PodInterconnect == "" {
 		cfg.PodInterconnect = PodInterconnectMacvlan
 		if cfg.UseTAPInterfaces {

@@ -104,7 +104,10 @@ var configFields = []struct {
 	{"AddPatience", "30s", "addPatience: 1m", "1m0s", func(c *Config) any { return c.AddPatience }, "addPatience: -1s", "is negative"},
 	{"DriftRepair", "0s", "driftRepair: 1m", "1m0s", func(c *Config) any { return c.DriftRepair }, "driftRepair: -1s", "is negative"},
 	{"ExternalByHost", "false", "externalByHost: true", "true", func(c *Config) any { return c.Mode().OutsideByHost }, "{TCPstackDisabled: true, hostInterconnect: none, externalByHost: true}", "there is no way to the host"},
-	{"Hooks", "false", "hooks: false", "false", func(c *Config) any { return c.Hooks }, "hooks: true", "contiv.yaml:2:8: Hooks are functions of a program that embeds the agent"},
+	{"Hooks", "{  0s}", "hooks: {postAdd: /bin/a, preRemoval: /bin/b}", "{/bin/a /bin/b 10s}", func(c *Config) any { return c.Hooks },
+		"hooks:\n  preRemoval: bin/b", "contiv.yaml:3:15: Hooks preRemoval \"bin/b\": want an absolute path of a program"},
+	// a driver's, no file's
+	{"EmitHooks", "false", "", "false", func(c *Config) any { return c.EmitHooks }, "emitHooks: true", "unknown field \"emitHooks\""},
 }
 
 func valid[T interface {
@@ -180,6 +183,9 @@ func TestConfigErrors(t *testing.T) {
 		{"TCPstackDisabled: true\nservices: vpp\nnatExternalTraffic: true\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}", "f.yaml:3:21: NatExternalTraffic hides nothing: no default gateway is given"},
 		{"TCPstackDisabled: true\nservices: vpp\nnodeConfig:\n- {nodeName: a, natExternalTraffic: true}\n- {nodeName: b, gateway: 192.168.16.100}\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}", "NodeConfig a: natExternalTraffic hides nothing: no default gateway is given"},
 		{"TCPstackDisabled: true\nuseTAPInterfaces: true\npodInterconnect: veth\nhostInterconnect: veth", "f.yaml:2:19: UseTAPInterfaces decides nothing"},
+		{"TCPstackDisabled: true\nhooks: {timeout: 5s}", "f.yaml:2:18: Hooks timeout 5s is of programs, and none is given; remove it"},
+		{"TCPstackDisabled: true\nhooks: {postAdd: /bin/a, timeout: 2m}", "f.yaml:2:35: Hooks timeout 2m0s is not between 0s and 1m0s"},
+		{"TCPstackDisabled: true\nhooks: true", "f.yaml:2:8: Hooks: wants fields, not a truth value"},
 		{"TCPstackDisabled: true\nipamConfig:\n  podSubnetCIDR: 10.1.0.0/99", "f.yaml:3:18: ipamConfig: failed to parse podSubnetCIDR"},
 	} {
 		if _, err := ParseConfig("f.yaml", []byte(c.yaml)); err == nil || !strings.Contains(err.Error(), c.want) {

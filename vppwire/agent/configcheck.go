@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
@@ -16,6 +17,8 @@ const (
 	mtuMax = 9000
 	// ringMax is the largest tap ring that VPP creates.
 	ringMax = 32768
+	// hookTimeoutMax: a pod may have to wait for two hooks, and kubelets give a request up after two minutes.
+	hookTimeoutMax = time.Minute
 )
 
 // Validate refuses what cannot work, what this product does not do and what changes nothing beside the other settings,
@@ -30,6 +33,7 @@ func (cfg *Config) findings() (found []error) {
 	cfg.checkLinks(refuse)
 	cfg.checkIdle(refuse)
 	cfg.checkSteal(refuse)
+	cfg.checkHooks(refuse)
 	switch {
 	case cfg.MainVRFID == cfg.PodVRFID:
 		refuse("MainVRFID and PodVRFID are both %d: pods need a table of their own", cfg.PodVRFID)
@@ -181,5 +185,20 @@ func (n *NodeConfig) check(refuse func(string, ...any)) {
 		if _, err := parseAddr(n.Gateway); err != nil {
 			refuse("NodeConfig %s: gateway %q: want an address, as 192.168.16.100", n.NodeName, n.Gateway)
 		}
+	}
+}
+
+// checkHooks looks at how programs are named, not at whether they are there: a configuration is the same on all nodes.
+func (cfg *Config) checkHooks(refuse func(string, ...any)) {
+	for _, h := range [...]struct{ key, program string }{{"postAdd", cfg.Hooks.PostAdd}, {"preRemoval", cfg.Hooks.PreRemoval}} {
+		if h.program != "" && (!path.IsAbs(h.program) || path.Clean(h.program) != h.program) {
+			refuse("Hooks %s %q: want an absolute path of a program", h.key, h.program)
+		}
+	}
+	switch t := cfg.Hooks.Timeout; {
+	case t < 0 || t > hookTimeoutMax:
+		refuse("Hooks timeout %s is not between 0s and %s", t, hookTimeoutMax)
+	case t != 0 && !cfg.Hooks.Any():
+		refuse("Hooks timeout %s is of programs, and none is given; remove it", t)
 	}
 }

@@ -65,7 +65,4 @@ func (cfg *Config) checkFile(given *Config, refuse func(string, ...any)) {
 	if given.UseTAPInterfaces && given.PodInterconnect != "" && given.HostInterconnect != "" {
 		refuse("UseTAPInterfaces decides nothing: PodInterconnect and HostInterconnect are given; remove it")
 	}
-	if given.Hooks {
-		refuse("Hooks are functions of a program that embeds the agent, and no file has any; remove it")
-	}
 }

@@ -89,7 +89,9 @@
 //     answer from VPP in time ends the connection, as a late answer must not be taken for another call's, and tells VPPDown.
 //   - Answer closes a CNI request. It may be told to the asker at once.
 //   - WakeAt replaces the alarm, of which there is one; the zero time cancels it.
-//   - Hook asks for the pod hooks of the driver and is answered by Hooked; it comes only with Config.Hooks.
+//   - Hook asks for the pod hooks of the driver and is answered by Hooked; it comes only with Config.EmitHooks. Until then the ADD
+//     is not answered, and nothing of the pod is removed. A life that ends meanwhile has the next one ask again: for the removal whatever
+//     brings it about, for the addition when the ADD is repeated. So a hook runs at least once, and what it does must bear twice.
 //   - ChangeLinux asks for one change of the host's Linux, whether there is a VPP or not; at most one is outstanding, no CallDataplane is
 //     beside it, and LinuxChanged answers it. What it undoes may be undone already. NICReturned ends what ReturnNIC began.
 //   - ListNodes asks for a round of NodeSeen and NodesListed from the API server itself, not from a cache.

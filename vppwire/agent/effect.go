@@ -44,11 +44,16 @@ type (
 	}
 	// WakeAt asks for Woke at that time; a later WakeAt replaces an earlier one, the zero time cancels.
 	WakeAt struct{ At time.Time }
-	// Hook asks for the registered pod hooks to run; Hooked comes back. Emitted only where Config.Hooks is set.
+	// Hook asks for the pod hooks to run; Hooked comes back. Emitted only where Config.EmitHooks is set. Hooks of one attachment
+	// run one after the other: a removal does not wait for the hook after its addition.
 	Hook struct {
-		ID                 uint64
-		Before             bool // before removal, else after addition
-		Namespace, PodName string
+		ID      uint64
+		Before  bool // before removal, else after addition
+		Sandbox Sandbox
+		// Addr and Second are the pod's addresses, the second one zero in clusters of one family.
+		Addr, Second netip.Addr
+		// Interface is VPP's name of the pod's interface, empty where this life has not wired it.
+		Interface string
 	}
 	// Log is for people. Level follows slog: -4 debug, 0 info, 4 warn, 8 error. With a Reason, one word in CamelCase, it
 	// is an event as Kubernetes has them, about a pod (Namespace, PodName) or else about the node.

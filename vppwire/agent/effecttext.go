@@ -66,7 +66,7 @@ func (e Hook) AppendText(b []byte) []byte {
 	if e.Before {
 		when = "before"
 	}
-	return line(b).word("hook").uint("id", e.ID).word(when).text("ns", e.Namespace).text("pod", e.PodName)
+	return line(b).word("hook").uint("id", e.ID).word(when).sandbox(e.Sandbox).addr("addr", e.Addr).addr("second", e.Second).text("if", e.Interface)
 }
 
 // AppendText implements Effect.

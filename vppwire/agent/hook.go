@@ -7,13 +7,14 @@ func (p *pods) hookAfter(t *attachment) bool { return p.askHook(t, false) }
 func (p *pods) hookBefore(t *attachment) bool { return p.askHook(t, true) }
 
 func (p *pods) askHook(t *attachment, before bool) bool {
-	if !p.cfg.Hooks {
+	if !p.cfg.EmitHooks {
 		return false
 	}
+	t.unhooked = false
 	p.lastHook++
 	t.hook = p.lastHook
 	p.hooks[t.hook] = t
-	p.emit(Hook{ID: t.hook, Before: before, Namespace: t.sandbox.PodNamespace, PodName: t.sandbox.PodName})
+	p.emit(Hook{ID: t.hook, Before: before, Sandbox: t.sandbox, Addr: t.lease.Addr, Second: t.second.Addr, Interface: t.iface})
 	return true
 }
 

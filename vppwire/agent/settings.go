@@ -54,7 +54,9 @@ func Settings() []Setting {
 		{"ClaimPatience", duration10m, "2m", "How long a node without an ID waits for other nodes' records in a store without any. This key is ours."},
 		{"DriftRepair", duration10m, "0s", "How often the agent looks at all of VPP and Linux and repairs what another hand has changed; 0s: only when something calls for it. This key is ours."},
 		{"AddPatience", duration10m, "30s", "How long an ADD may wait for the node, VPP or Linux before it fails. This key is ours."},
-		{"Hooks", "false", "false", "true is refused: hooks are functions of a program that embeds the agent."},
+		{"Hooks.postAdd", "absolute path", "none", "Program that runs when a pod is wired, before its ADD is answered: see [hooks](agent.md#hooks). This key is ours."},
+		{"Hooks.preRemoval", "absolute path", "none", "Program that runs before anything of a pod is removed. This key is ours."},
+		{"Hooks.timeout", duration1m, "10s", "How long a program may run before it is killed. Refused without a program. This key is ours."},
 
 		{"IPAMConfig.podSubnetCIDR", cidr, "", "Range of pods, cut into a block for each node. A pair, 10.1.0.0/16,fd00:1::/48, makes a cluster of two families; " +
 			"the first is primary. The other ranges and the gateway may be pairs then."},
@@ -95,4 +97,5 @@ const (
 	prefix       = "address/length"
 	ringSize     = "power of two up to 32768"
 	duration10m  = "time, such as 10m"
+	duration1m   = "time up to 1m"
 )

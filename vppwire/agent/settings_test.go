@@ -35,6 +35,9 @@ func fieldPaths(of reflect.Type, path string, into map[string]bool) {
 	}
 	for i := range of.NumField() {
 		f := of.Field(i)
+		if f.Tag.Get("yaml") == "-" { // no file says it
+			continue
+		}
 		below := path
 		if !f.Anonymous {
 			below = strings.TrimPrefix(path+"."+strings.ToLower(f.Name), ".")

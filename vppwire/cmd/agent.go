@@ -21,6 +21,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
+	"github.com/vppdrill/vppdrill/vppwire/host/hookprogram"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 	"github.com/vppdrill/vppdrill/vppwire/inputfile"
@@ -156,6 +157,9 @@ func (f *agentFlags) options(errOut io.Writer) (options, error) {
 	if f.returnNIC && !o.cluster.nodeConfigs && !o.cfg.StealFirstNIC && o.cfg.StealInterface == "" &&
 		!slices.ContainsFunc(o.cfg.NodeConfig, func(n agent.NodeConfig) bool { return n.StealInterface != "" }) {
 		return o, cli.Usagef("agent: --return-nic gives back what StealInterface took, and %s takes none: leave it out", f.config)
+	}
+	if err := hookprogram.Check(o.cfg.Hooks); err != nil {
+		return o, cli.Usagef("agent: %s: %w", f.config, err)
 	}
 	if err := checkEtcd(o.etcd); err != nil && o.cluster.kind == clusterEtcd {
 		return o, err

@@ -18,6 +18,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/cnisocket"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
+	"github.com/vppdrill/vppdrill/vppwire/host/hookprogram"
 	"github.com/vppdrill/vppdrill/vppwire/host/ipamd"
 	"github.com/vppdrill/vppdrill/vppwire/host/ipamd/aws"
 	"github.com/vppdrill/vppdrill/vppwire/host/journal"
@@ -86,6 +87,9 @@ func run(ctx context.Context, o options) (err error) {
 	c := o.host()
 	c.Allocator, c.Journal, c.Records, c.Boot, c.Linux, c.HostAddresses = alloc, j, records, boot, machine, machine
 	c.Store, c.Cluster, c.Events, c.Stepped = facts.store, facts.cluster, facts.events, facts.stepped
+	if o.cfg.Hooks.Any() {
+		c.Hooks = (&hookprogram.Programs{Node: o.node, Of: o.cfg.Hooks, Log: o.log}).Run
+	}
 	var addresses *ipamd.Requester // of EC2
 	if node, ok := alloc.(*datastore.Node); ok {
 		if addresses, err = warm(ctx, o, node, &c); err != nil {

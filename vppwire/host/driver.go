@@ -77,8 +77,9 @@ type Config struct {
 	Cluster Cluster
 	// HostAddresses may be nil: there are none.
 	HostAddresses HostAddresses
-	// Hooks run for each pod after its addition and before its removal; nil: none. They may block.
-	Hooks func(h agent.Hook) error
+	// Hooks run for each pod after its addition and before its removal, those of one attachment one after the other; nil:
+	// none. They may block, and end with ctx, when Run does.
+	Hooks func(ctx context.Context, h agent.Hook) error
 	// Events, where set, is told what operators should see: what the agent logs with a reason, and pods that get no
 	// address. It runs on the driver's goroutine and must not block.
 	Events func(e agent.Log)
@@ -121,6 +122,7 @@ type Driver struct {
 
 	requests map[uint64]request
 	last     uint64
+	hooks    hooks
 	fatal    error
 
 	ended chan struct{} // Run has returned
@@ -142,7 +144,7 @@ func New(cfg Config) (*Driver, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	cfg.Agent.Hooks = cfg.Hooks != nil
+	cfg.Agent.EmitHooks = cfg.Hooks != nil
 	a, err := agent.New(cfg.Agent, cfg.Allocator)
 	if err != nil {
 		return nil, err
@@ -160,9 +162,11 @@ func (d *Driver) Run(ctx context.Context) error {
 	var others sync.WaitGroup
 	d.alarm = time.AfterFunc(time.Hour, d.timerFired)
 	d.alarm.Stop()
+	d.hooks.ctx = ctx
 	defer func() {
 		cancel()
 		d.alarm.Stop()
+		d.hooks.running.Wait()
 		others.Wait()
 		close(d.ended)
 	}()

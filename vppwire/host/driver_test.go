@@ -251,7 +251,7 @@ func TestHooks(t *testing.T) {
 	var mu sync.Mutex
 	var heard []agent.Hook
 	n.startAgent(func(c *host.Config) {
-		c.Hooks = func(h agent.Hook) error {
+		c.Hooks = func(_ context.Context, h agent.Hook) error {
 			mu.Lock()
 			defer mu.Unlock()
 			heard = append(heard, h)
@@ -262,7 +262,7 @@ func TestHooks(t *testing.T) {
 	n.del(n.sandbox(1))
 	mu.Lock()
 	defer mu.Unlock()
-	if len(heard) != 2 || heard[0].Before || !heard[1].Before || heard[0].PodName != "pod-1" {
+	if len(heard) != 2 || heard[0].Before || !heard[1].Before || heard[0].Sandbox.PodName != "pod-1" || !heard[1].Addr.IsValid() {
 		t.Fatalf("%+v", heard)
 	}
 }

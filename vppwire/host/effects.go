@@ -31,7 +31,7 @@ func (d *Driver) perform(now time.Time, e agent.Effect) {
 	case agent.WakeAt:
 		d.wakeAt(now, e)
 	case agent.Hook:
-		go func() { d.Tell(agent.Hooked{ID: e.ID, Err: d.cfg.Hooks(e)}) }()
+		d.runHook(e)
 	case agent.Log:
 		if e.Reason == "" {
 			d.log.Log(context.Background(), slog.Level(e.Level), e.Message)
