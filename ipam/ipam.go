@@ -171,6 +171,8 @@ type NodeAllocator interface {
 // is ErrNoBlock.
 type DualStack interface {
 	NodeAllocator
+	// Dual reports whether it gives addresses of both.
+	Dual() bool
 	// FreeIn is how many addresses of a family's pool, PoolIPv4 or PoolIPv6, active blocks could give out now.
 	FreeIn(now time.Time, pool string) int
 }

@@ -295,7 +295,8 @@ func (n *node) heard(s state) {
 			n.tellAddresses(at, c.Addresses)
 		}
 		for _, l := range c.Leased {
-			pool, _ := n.askedPools.Load(l.Owner)
+			first, _ := l.Owner.First()
+			pool, _ := n.askedPools.Load(first)
 			asked, _ := pool.(string)
 			tell(fact.Fact{At: at, Node: n.name, What: fact.Leased{Owner: l.Owner, Addr: l.Addr, Block: l.Block, Pool: asked, Left: leftOf(&c, l.Addr)}}, "")
 			n.rests.End(l.Addr)

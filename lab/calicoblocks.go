@@ -25,7 +25,8 @@ func (w *World) calico(socket string) *nodeagent.Calico {
 	if !blocked(c) {
 		return nil
 	}
-	return &nodeagent.Calico{Server: socket, Pace: w.o.TimeScale}
+	plan := c.Resolved()
+	return &nodeagent.Calico{Server: socket, Families: plan.FamilyPools(), Pace: w.o.TimeScale}
 }
 
 // calicoController is how controllers of blocks work.
@@ -68,19 +69,16 @@ func (b *blockSource) openPool(r netip.Prefix) error {
 }
 
 func (b *blockSource) putPool(name string, r netip.Prefix, selector string) error {
-	plan, err := b.plan.Plan()
-	if err != nil {
-		return err
-	}
+	plan := b.plan.Resolved()
 	b.server.Put(kube.IPPoolResource, apiserver.Object{"apiVersion": kube.CalicoGroup + "/" + kube.CalicoVersion, "kind": kube.IPPoolKind,
-		"metadata": apiserver.Object{"name": name}, "spec": apiserver.Object{"cidr": r.String(), "blockSize": plan.PodSubnetOneNodePrefixLen, "nodeSelector": selector}})
+		"metadata": apiserver.Object{"name": name}, "spec": apiserver.Object{"cidr": r.String(), "blockSize": plan.OfFamily(r.Addr()).PodSubnetOneNodePrefixLen, "nodeSelector": selector}})
 	return nil
 }
 
 // putAsking makes the object of a pod that asks for a pool, which is all that agents look for in one.
 func (b *blockSource) putAsking(p *pod) {
 	notes := apiserver.Object{}
-	for name, text := range scenarios.CalicoAnnotations(p.pool) { //vppdrill:unordered each sets its own key
+	for name, text := range b.plan.CalicoAnnotations(p.pool) { //vppdrill:unordered each sets its own key
 		notes[name] = text
 	}
 	b.server.Put("pods", apiserver.Object{"apiVersion": "v1", "kind": "Pod", "metadata": apiserver.Object{
@@ -180,23 +178,16 @@ func (b *blockSource) asideOf(block calico.Block, n int) {
 	}
 }
 
-// lends reports whether a node without addresses would get one: a free block, or an address of another node's.
+// lends reports whether a node without addresses would get one of each family: of a free block, or an address of another node's.
 func (b *blockSource) lends() bool {
 	b.mu.Lock()
 	pools := slices.Clone(b.pools)
 	b.mu.Unlock()
-	strict := scenarios.SectionOf[scenarios.CalicoIPAM](b.plan).StrictAffinity
-	var taken []netip.Prefix
+	var blocks []calico.Block
 	for _, o := range b.server.All(kube.IPAMBlockResource) {
-		block, ok := blockOf(o)
-		if !ok {
-			continue
-		}
-		taken = append(taken, block.CIDR)
-		if !strict && len(block.Free) > 0 && slices.ContainsFunc(pools, func(r netip.Prefix) bool { return r.Bits() <= block.CIDR.Bits() && r.Contains(block.CIDR.Addr()) }) {
-			return true
+		if block, ok := blockOf(o); ok {
+			blocks = append(blocks, block)
 		}
 	}
-	plan, err := b.plan.Plan()
-	return err == nil && slices.ContainsFunc(pools, func(r netip.Prefix) bool { return blockranges.HasFree(r, plan.PodSubnetOneNodePrefixLen, taken) })
+	return blockranges.Lends(b.plan, pools, blocks)
 }

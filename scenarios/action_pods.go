@@ -10,7 +10,7 @@ type CreatePods struct {
 	Count int     `yaml:"count" min:"1" max:"100000" doc:"How many; with node all, on each."`
 	Node  NodeRef `yaml:"node" doc:"Where; the scheduler decides when absent."`
 	App   string  `yaml:"app" pattern:"word" doc:"The application that the pods belong to."`
-	Pool  string  `yaml:"pool" pattern:"word" doc:"The pool that their annotation names, Cilium's ipam.cilium.io/ip-pool or Calico's cni.projectcalico.org/ipv4pools; with Cilium that of their namespace when absent."`
+	Pool  string  `yaml:"pool" pattern:"word" doc:"The pool that their annotation names, Cilium's ipam.cilium.io/ip-pool or Calico's cni.projectcalico.org/ipv4pools or ipv6pools; with Cilium that of their namespace when absent."`
 	// Addresses are what Multus' annotation, or IP of CNI_ARGS, ask for.
 	Addresses []netip.Addr `yaml:"addresses" doc:"The address that each of them asks for, one of a family; any when absent."`
 	// Interface is a word of the pod's annotation vppdrill.github.io/pod-interface.

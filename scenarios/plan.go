@@ -14,14 +14,15 @@ var DefaultNodeInterconnect = netip.MustParsePrefix("192.168.16.0/24")
 
 // Contiv is the section as Contiv's own configuration, the interconnect's default filled in.
 func (c IPAM) Contiv() contiv.IPAMConfig {
+	one, six := c.blockBits()
 	out := contiv.IPAMConfig{
 		UseExternalIPAM:           c.Assigned(),
 		ContivCIDR:                rangeText(c.ContivCIDR),
 		ServiceCIDR:               c.ServiceCIDR.String(),
 		PodSubnetCIDR:             c.PodSubnetCIDR.String(),
-		PodSubnetOneNodePrefixLen: c.blockBits(),
+		PodSubnetOneNodePrefixLen: one,
 
-		PodSubnetOneNodePrefixLenIPv6:     c.PodSubnetOneNodePrefixLenIPv6,
+		PodSubnetOneNodePrefixLenIPv6:     six,
 		VPPHostSubnetOneNodePrefixLenIPv6: c.VPPHostSubnetOneNodePrefixLenIPv6,
 
 		VPPHostSubnetCIDR:             c.VPPHostSubnetCIDR.String(),
@@ -43,14 +44,19 @@ func (c IPAM) Contiv() contiv.IPAMConfig {
 // Plan is every range of the cluster, defaults filled in. The error names the field that does not fit.
 func (c IPAM) Plan() (contiv.Plan, error) { return c.Contiv().Resolve() }
 
-// Interconnect is where the nodes' own addresses are from, whether they follow from IDs or are leased; c has a Plan.
-func (c IPAM) Interconnect() netip.Prefix {
-	c.NodeInterconnectDHCP = false
+// Resolved is the Plan of a configuration that was accepted.
+func (c IPAM) Resolved() *contiv.Plan {
 	plan, err := c.Plan()
 	if err != nil {
 		panic("scenarios: a plan that was accepted is none: " + err.Error())
 	}
-	return plan.NodeInterconnect
+	return &plan
+}
+
+// Interconnect is where the nodes' own addresses are from, whether they follow from IDs or are leased; c has a Plan.
+func (c IPAM) Interconnect() netip.Prefix {
+	c.NodeInterconnectDHCP = false
+	return c.Resolved().NodeInterconnect
 }
 
 // Dual reports whether the cluster has two address families.

@@ -199,11 +199,29 @@ func (c IPAM) ByController() bool {
 // Assigned reports whether nodes get their blocks from outside.
 func (c IPAM) Assigned() bool { return !c.Traits().ByID || c.UseExternalIPAM }
 
-// blockBits is the length of one node's block, 0 for Contiv's default.
-func (c IPAM) blockBits() int {
+// blockBits is the length of one node's block, of a cluster of one family or of IPv4, and that of IPv6 in a cluster of two; 0 for Contiv's
+// default. A system's own default leaves as many bits to hosts in both families.
+func (c IPAM) blockBits() (one, six int) {
 	t := c.Traits()
+	own := t.BlockBits
 	if t.Single {
-		return delegatedBits
+		own = delegatedBits
 	}
-	return cmp.Or(c.PodSubnetOneNodePrefixLen, t.BlockBits)
+	if own == 0 {
+		return c.PodSubnetOneNodePrefixLen, c.PodSubnetOneNodePrefixLenIPv6
+	}
+	one, six = own, own+moreBitsIPv6
+	if !c.Dual() && c.PodSubnetCIDR.Addr().Is6() {
+		one = six
+	}
+	if !t.Single {
+		one, six = cmp.Or(c.PodSubnetOneNodePrefixLen, one), cmp.Or(c.PodSubnetOneNodePrefixLenIPv6, six)
+	}
+	if !c.Dual() {
+		six = c.PodSubnetOneNodePrefixLenIPv6 // which is refused
+	}
+	return one, six
 }
+
+// moreBitsIPv6 is how much longer a prefix of IPv6 is that has as many addresses.
+const moreBitsIPv6 = 128 - 32

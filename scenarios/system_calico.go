@@ -12,7 +12,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/plan"
 )
 
-// Calico is Calico's IPAM: nodes take addresses of blocks of podSubnetOneNodePrefixLen, 26 when absent, each with an affinity to one node.
+// Calico is Calico's IPAM: nodes take addresses of blocks of podSubnetOneNodePrefixLen, 26 when absent, 122 of IPv6, each with an affinity to one
+// node. A pod gets one of each family of podSubnetCIDR.
 const Calico System = "calico"
 
 // CalicoIPAM is its section.
@@ -25,20 +26,26 @@ type CalicoIPAM struct {
 	Pools []CalicoPool `yaml:"pools" doc:"Named IPPools beside the default one, which has config.ipam.ranges; create-pods asks for one by pool."`
 }
 
-// CalicoPool is an IPPool with a name, whose blocks are as long as the default one's.
+// CalicoPool is an IPPool with a name, whose blocks are as long as the default one's of its family.
 type CalicoPool struct {
-	Name string       `yaml:"name" required:"true" pattern:"word" doc:"Its name, which pods ask for by the annotation cni.projectcalico.org/ipv4pools."`
-	CIDR netip.Prefix `yaml:"cidr" required:"true" doc:"Its range, inside podSubnetCIDR and apart from all others."`
+	Name string       `yaml:"name" required:"true" pattern:"word" doc:"Its name, which pods ask for by the annotation cni.projectcalico.org/ipv4pools, or ipv6pools."`
+	CIDR netip.Prefix `yaml:"cidr" required:"true" doc:"Its range, inside podSubnetCIDR and apart from all others; of the other family a pod that asks for it gets an address of the default pool."`
 	// Nodes are what its nodeSelector selects.
 	Nodes []string `yaml:"nodes" pattern:"word" doc:"The nodes whose pods get its addresses without asking for it, none when absent."`
 }
 
 // CalicoAnnotations are those of a pod that asks for a pool, none where it asks for no one.
-func CalicoAnnotations(pool string) map[string]string {
+func (c IPAM) CalicoAnnotations(pool string) map[string]string {
 	if pool == "" {
 		return nil
 	}
-	return map[string]string{calico.PoolsAnnotation: `["` + pool + `"]`}
+	key := calico.PoolsAnnotation
+	for _, p := range SectionOf[CalicoIPAM](c).Pools {
+		if p.Name == pool && p.CIDR.Addr().Is6() {
+			key = calico.PoolsAnnotation6
+		}
+	}
+	return map[string]string{key: `["` + pool + `"]`}
 }
 
 // HostnameLabel is the label of Node objects by which pools select nodes.
@@ -52,7 +59,8 @@ func (p CalicoPool) Selector() string {
 	return HostnameLabel + " in { '" + strings.Join(p.Nodes, "', '") + "' }"
 }
 
-// calicoRules are the system's. The IPPool has a blockSize of 20 to 32; below 8 addresses Contiv's own ranges, which agents check, make no sense.
+// calicoRules are the system's. The IPPool has a blockSize of 20 to 32, or 116 to 128; below 8 addresses Contiv's own ranges, which agents check,
+// make no sense.
 type calicoRules struct{ bitsMin, bitsMax int }
 
 var calicoSystem = AddressSystem{Name: Calico, Section: CalicoIPAM{MaxBlocks: calico.DefaultMaxBlocks, EmptyBlockGrace: calico.DefaultGrace},
@@ -64,20 +72,36 @@ func (calicoRules) Traits(c IPAM) Traits {
 	for _, p := range SectionOf[CalicoIPAM](c).Pools {
 		pools = append(pools, NamedPool{p.Name, []netip.Prefix{p.CIDR}})
 	}
-	return Traits{Leader: true, Daemons: true, Ranges: RangesComeAndGo, BlockBits: calico.DefaultBlockBits, Pools: pools,
+	return Traits{Leader: true, Daemons: true, IPv6: true, Dual: true, Ranges: RangesComeAndGo, BlockBits: calico.DefaultBlockBits, Pools: pools,
 		NoReuseDelay: "is nothing that calico has: it gives the address first that has been free for the longest"}
 }
 
 func (r calicoRules) Check(s *Scenario, p contiv.Plan) *InputError {
-	if n := p.PodSubnetOneNodePrefixLen; n < r.bitsMin || n > r.bitsMax {
-		return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "Calico's blocks are /%d to /%d", r.bitsMin, r.bitsMax)
+	for _, of := range p.Families() {
+		field, more := "podSubnetOneNodePrefixLen", 0
+		if of.PodSubnet.Addr().Is6() {
+			more = moreBitsIPv6
+		}
+		if more > 0 && p.Second != nil {
+			field += "IPv6"
+		}
+		if n := of.PodSubnetOneNodePrefixLen; n < r.bitsMin+more || n > r.bitsMax+more {
+			return s.wrongAt("config.ipam."+field, "Calico's blocks are /%d to /%d", r.bitsMin+more, r.bitsMax+more)
+		}
+		if ranges := s.Config.IPAM.Ranges; len(ranges) > 0 && !slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return r.Addr().BitLen() == of.PodSubnet.Addr().BitLen() }) {
+			return s.wrongAt("config.ipam.ranges", "has none inside %s: pods get an address of each family of podSubnetCIDR, or none", of.PodSubnet)
+		}
 	}
 	pools, all := SectionOf[CalicoIPAM](s.Config.IPAM).Pools, slices.Clone(s.Config.IPAM.Ranges)
 	if len(pools) > 0 && len(all) == 0 {
 		return s.wrongAt("config.ipam.calico.pools", noDefaultPool)
 	}
 	for i, pool := range pools {
-		if err := s.checkPoolRange("config.ipam.calico.pools["+strconv.Itoa(i)+"].cidr", pool.CIDR, p.PodSubnet, p.PodSubnetOneNodePrefixLen, all); err != nil {
+		of := p.OfFamily(pool.CIDR.Addr())
+		if of == nil {
+			of = &p // it is outside
+		}
+		if err := s.checkPoolRange("config.ipam.calico.pools["+strconv.Itoa(i)+"].cidr", pool.CIDR, of.PodSubnet, of.PodSubnetOneNodePrefixLen, all); err != nil {
 			return err
 		}
 		all = append(all, pool.CIDR)
@@ -89,9 +113,12 @@ func (calicoRules) Source(c IPAM, b plan.Base) (plan.Source, error) {
 	own := SectionOf[CalicoIPAM](c)
 	var named []plan.CalicoPool
 	for _, p := range own.Pools {
+		if p.CIDR.Addr().BitLen() != b.Ranges[0].Addr().BitLen() {
+			continue // of the other family's plan
+		}
 		named = append(named, plan.CalicoPool{Name: p.Name, Range: p.CIDR})
 	}
-	return plan.Calico{Named: named, Pools: calico.Pools{Ranges: b.Ranges, BlockBits: b.BlockBits, MaxBlocks: own.MaxBlocks, Strict: own.StrictAffinity}, Keys: b.Keys, Fabric: b.Fabric}, nil
+	return plan.Calico{Named: named, Pools: calico.Pools{Ranges: b.Ranges, BlockBits: b.BlockBits, BlockBits6: b.BlockBits, MaxBlocks: own.MaxBlocks, Strict: own.StrictAffinity}, Keys: b.Keys, Fabric: b.Fabric}, nil
 }
 
 // drawnTight has a few blocks, so that nodes borrow.

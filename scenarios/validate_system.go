@@ -334,12 +334,16 @@ func (s *Scenario) checkRange(path string, c IPAM, r netip.Prefix) *InputError {
 	if err != nil {
 		return s.wrongAt("config.ipam", "%s", err)
 	}
-	block := plan.PodSubnetOneNodePrefixLen
+	of := plan.OfFamily(r.Addr())
+	if of == nil {
+		of = &plan // it is outside
+	}
+	block := of.PodSubnetOneNodePrefixLen
 	switch {
-	case r.Bits() < plan.PodSubnet.Bits() || !plan.PodSubnet.Contains(r.Addr()):
-		return s.wrongAt(path, "%s is not inside podSubnetCIDR %s", r, plan.PodSubnet)
+	case r.Bits() < of.PodSubnet.Bits() || !of.PodSubnet.Contains(r.Addr()):
+		return s.wrongAt(path, "%s is not inside podSubnetCIDR %s", r, of.PodSubnet)
 	case t.Single && !t.EC2:
-		if r.Bits() > singleBitsMax {
+		if r.Addr().BitLen()-r.Bits() < 32-singleBitsMax {
 			return s.wrongAt(path, "%s has no address for a pod: its first and its last are nobody's", r)
 		}
 	case r.Bits() > block:

@@ -217,3 +217,66 @@ func TestNode(t *testing.T) {
 		t.Error("the gateway's block is accepted")
 	}
 }
+
+// Goal: a node of two families gives an address of the pool that is asked for, with that family's gateway, and of none that it has no
+// address of. Method: one address of each, then one of them leaves.
+func TestNodeOfTwoFamilies(t *testing.T) {
+	n := NewNode(ipam.PoolIPv6, ipam.PoolIPv4)
+	now := time.Unix(1700000000, 0)
+	four, six := netip.MustParsePrefix("10.1.0.9/32"), netip.MustParsePrefix("fd00::9/128")
+	if _, err := n.SetBlocks(now, []netip.Prefix{six, four}); err != nil {
+		t.Fatal(err)
+	}
+	if n.FreeIn(now, ipam.PoolIPv4) != 1 || n.FreeIn(now, ipam.PoolIPv6) != 1 {
+		t.Errorf("free: %d and %d", n.FreeIn(now, ipam.PoolIPv4), n.FreeIn(now, ipam.PoolIPv6))
+	}
+	o := pod("p")
+	for i, want := range []struct {
+		pool          string
+		addr, gateway netip.Addr
+	}{{ipam.PoolIPv4, four.Addr(), Gateway}, {ipam.PoolIPv6, six.Addr(), Gateway6}} {
+		l, _, err := n.Allocate(now, owner(o, i), ipam.Want{Pool: want.pool})
+		if err != nil || l.Addr != want.addr || l.Gateway != want.gateway {
+			t.Errorf("%s: %v %v", want.pool, l, err)
+		}
+	}
+	again := NewNode(ipam.PoolIPv4, ipam.PoolIPv6)
+	if _, err := again.Replay(n.Records()); err != nil || again.Len() != 2 {
+		t.Errorf("replayed: %d leases, %v", again.Len(), err)
+	}
+	n.Release(now, owner(o, 1))
+	if _, err := n.SetBlocks(now, []netip.Prefix{four}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := n.Allocate(now, owner(pod("q"), 1), ipam.Want{Pool: ipam.PoolIPv6}); !errors.Is(err, ipam.ErrNoBlock) {
+		t.Errorf("of a family without addresses: %v", err)
+	}
+}
+
+// Goal: blocks are cut from IPv6 ranges whose blocks no 64 bits count, and from those that are full. Method: hosts take blocks of a /48, and
+// of a /125 with a block that a longer range left.
+func TestBlocksOfIPv6(t *testing.T) {
+	p := Pools{Ranges: []netip.Prefix{netip.MustParsePrefix("fd00::/48")}, BlockBits: 26, BlockBits6: DefaultBlockBits6, MaxBlocks: 20}
+	var all []Block
+	for _, host := range []string{"a", "b", "c"} {
+		b, err := p.Assign(all, host, Use{})
+		if err != nil || b.CIDR.Bits() != DefaultBlockBits6 || len(b.Hosts) != 64 {
+			t.Fatalf("%s: %v %v", host, b.CIDR, err)
+		}
+		for _, other := range all {
+			if other.CIDR.Overlaps(b.CIDR) {
+				t.Errorf("%s overlaps %s", b.CIDR, other.CIDR)
+			}
+		}
+		all = append(all, b)
+	}
+	p.Ranges[0], p.BlockBits6, p.Strict = netip.MustParsePrefix("fd00::/125"), 127, true
+	wide := NewBlock(netip.MustParsePrefix("fd00::/124"), "b")
+	if b, err := p.Assign([]Block{wide}, "a", Use{}); err == nil {
+		t.Errorf("%s is cut from a block", b.CIDR)
+	}
+	half := NewBlock(netip.MustParsePrefix("fd00::/126"), "b")
+	if b, err := p.Assign([]Block{half}, "a", Use{}); err != nil || b.CIDR.Overlaps(half.CIDR) {
+		t.Errorf("%s beside %s: %v", b.CIDR, half.CIDR, err)
+	}
+}

@@ -12,8 +12,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// Goal: hosts and controllers never have two agents hold one address, and come to rest with an address for each pod as
-// far as there are any, whatever is late, lost or dies. Method: random clusters whose store swaps blocks; each
+// Goal: hosts and controllers never have two agents hold one address, and come to rest with an address of each family for
+// each pod as far as there are any, or none, whatever is late, lost or dies. Method: random clusters whose store swaps blocks; each
 // machine's watch is behind, a write may be applied or not with its answer lost, also after the death of the machine
 // that made it, agents journal late and start anew, and nodes are deleted and made again.
 
@@ -49,19 +49,29 @@ type agentSim struct {
 }
 
 type clusterSim struct {
-	now     time.Time
-	pools   Pools
-	store   map[netip.Prefix]Stored
-	version int64
-	nodes   map[string]bool
-	members []*member    // the tender is the first
-	adrift  []WriteBlock // writes of machines that have died
+	now      time.Time
+	pools    Pools
+	families []string
+	free     [2]int // how many addresses there are
+	store    map[netip.Prefix]Stored
+	version  int64
+	nodes    map[string]bool
+	members  []*member    // the tender is the first
+	adrift   []WriteBlock // writes of machines that have died
 }
 
 func newCluster(t *rapid.T) *clusterSim {
 	c := &clusterSim{
 		now: storyEpoch, store: map[netip.Prefix]Stored{}, nodes: map[string]bool{},
-		pools: Pools{Ranges: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/29")}, BlockBits: 30, MaxBlocks: 2, Strict: rapid.Bool().Draw(t, "strict")},
+		pools:    Pools{Ranges: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/29")}, BlockBits: 30, MaxBlocks: 2, Strict: rapid.Bool().Draw(t, "strict")},
+		families: []string{ipam.PoolIPv4}, free: [2]int{8, 0},
+	}
+	if six := rapid.SampledFrom([]int{0, 124, 125, 126}).Draw(t, "six"); six > 0 {
+		c.families, c.free[1], c.pools.BlockBits6 = append(c.families, ipam.PoolIPv6), 1<<(128-six), 126
+		c.pools.Ranges = append(c.pools.Ranges, netip.PrefixFrom(netip.MustParseAddr("fd00::"), six))
+		if rapid.Bool().Draw(t, "IPv6 first") {
+			slices.Reverse(c.families)
+		}
 	}
 	c.members = []*member{{m: NewTender(c.pools, time.Minute)}}
 	for i := range 3 {
@@ -77,7 +87,7 @@ func newCluster(t *rapid.T) *clusterSim {
 // boot starts a life of a host's agent, with the leases of the life before.
 func (c *clusterSim) boot(h *member, before *agentSim) {
 	c.leave(h)
-	h.agent = &agentSim{alloc: NewNode(), asks: map[uint64]ipam.Owner{}}
+	h.agent = &agentSim{alloc: NewNode(c.families...), asks: map[uint64]ipam.Owner{}}
 	if before != nil {
 		h.agent.known = before.known
 		if _, err := h.agent.alloc.Replay(before.alloc.Records()); err != nil {
@@ -138,13 +148,33 @@ func (c *clusterSim) step(m *member, ev Event) {
 				panic("a plugin is let go twice")
 			}
 			delete(m.agent.asks, e.ID)
-			if _, _, err := m.agent.alloc.Allocate(c.now, o, ipam.Want{}); err != nil {
+			if !m.agent.take(c.now, o) {
 				defer c.step(m, PodRefused{Owner: o})
 			}
 			defer c.seen(m)
 		case WakeAt:
 			m.wake = e.At
 		}
+	}
+}
+
+// take gives a pod an address of each family, or none.
+func (a *agentSim) take(now time.Time, o ipam.Owner) bool {
+	for k, family := range a.alloc.families {
+		if len(a.alloc.families) == 1 {
+			family = ""
+		}
+		if _, _, err := a.alloc.Allocate(now, owner(o, k), ipam.Want{Pool: family}); err != nil {
+			a.drop(now, o)
+			return false
+		}
+	}
+	return true
+}
+
+func (a *agentSim) drop(now time.Time, o ipam.Owner) {
+	for k := range a.alloc.families {
+		a.alloc.Release(now, owner(o, k))
 	}
 }
 
@@ -250,7 +280,7 @@ func (c *clusterSim) pods(h *member) {
 			h.agent.asks[h.agent.ids] = o
 			c.step(h, PodComing{ID: h.agent.ids, Owner: o})
 		case i >= h.wants && holds:
-			h.agent.alloc.Release(c.now, o)
+			h.agent.drop(c.now, o)
 			c.seen(h)
 		}
 	}
@@ -357,15 +387,16 @@ func (c *clusterSim) rest(t *rapid.T) {
 			}
 		}
 	}
-	free := 8
 	for _, s := range c.store {
-		free -= len(s.Hosts) - len(s.Free)
+		c.free[placeOf(ipam.PoolOf(s.CIDR.Addr()))] -= len(s.Hosts) - len(s.Free)
 	}
+	some := !slices.ContainsFunc(c.families, func(f string) bool { return c.free[placeOf(f)] <= 0 })
 	for _, m := range c.members[1:] {
-		if n := m.agent.alloc.Len(); n < m.wants && free > 0 && !c.pools.Strict {
-			t.Fatalf("%s has %d pods of %d beside %d free addresses", m.name, n, m.wants, free)
+		pods := m.agent.alloc.Len() / len(c.families)
+		if pods < m.wants && some && !c.pools.Strict {
+			t.Fatalf("%s has %d pods of %d beside %v free addresses", m.name, pods, m.wants, c.free)
 		}
-		if n := len(m.agent.alloc.Blocks()); n > max(m.wants, LeastKept) {
+		if n := len(m.agent.alloc.Blocks()); n > max(m.wants, LeastKept)*len(c.families) {
 			t.Fatalf("%s has %d addresses for %d pods", m.name, n, m.wants)
 		}
 	}

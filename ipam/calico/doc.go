@@ -18,6 +18,8 @@
 // from projectcalico/calico on purpose:
 //   - A host's search for a block starts at a place that its name decides, and goes up. (Upstream draws from a generator with the name
 //     as its seed; both keep hosts out of each other's way and need no luck.)
+//   - A pod of a node with two families has an address assigned of each, and none of either where one is exhausted. (Upstream assigns what
+//     it can, its plugin fails, and what was assigned is released.) A pod that asks for an address of one family gets any of the other.
 //   - What a machine asks for is a block's write alone, and affinity stands in the block. The objects that upstream has beside it,
 //     BlockAffinity in its states and IPAMHandle, follow from the difference that a write makes: Order is their order, for drivers
 //     whose store has them.

@@ -35,11 +35,12 @@ const LeastKept = 1
 // know. It decides when it is woken, so that news of one instant are one decision.
 type Host struct {
 	alloc Node
-	// pools are those of the node, all those of the cluster, labels its Node object's.
-	pools, all Pools
-	labels     map[string]string
-	now        time.Time
-	effects    []Effect
+	// pools are those of the node by family, all those of the cluster, labels its Node object's.
+	pools   [2]Pools
+	all     Pools
+	labels  map[string]string
+	now     time.Time
+	effects []Effect
 	alarms
 	// self is the node's incarnation, "" while its Node object is not known.
 	self  string
@@ -62,8 +63,9 @@ type Host struct {
 	// uses are what is known of pods that come or have an address, left the handles of those that the agent did not know.
 	uses map[ipam.Owner]Use
 	left map[string]bool
-	// known is how many leases and blocks there were when it decided last; lacking is what it lacked then.
-	known, lacking int
+	// known is how many leases and blocks there were when it decided last; lacking is what it lacked of each family then.
+	known   int
+	lacking [2]int
 	writer
 }
 
@@ -94,8 +96,13 @@ func NewHost(pools Pools, alloc Node) *Host {
 // takePools takes in what there is, and which of it a pod gets addresses of that asks for nothing.
 func (h *Host) takePools(all Pools, labels map[string]string) {
 	h.all, h.labels = all, labels
-	h.pools, _ = all.ForPod(labels, Want{}) // it refuses nobody who asks for nothing
+	for k, family := range h.alloc.families {
+		h.pools[k], _ = all.ForPod(labels, Want{}, family) // it refuses nobody who asks for nothing
+	}
 }
+
+// familyOf is the place of an address's family among those of pods, -1 where they get none of it.
+func (h *Host) familyOf(a netip.Addr) int { return slices.Index(h.alloc.families, ipam.PoolOf(a)) }
 
 // Step takes an event and returns what follows from it, in order.
 func (h *Host) Step(now time.Time, ev Event) []Effect {
@@ -188,7 +195,7 @@ func (h *Host) prepare(ev PodComing) {
 		h.coming = append(h.coming, c)
 	}
 	h.letGo(c)
-	c.id, c.waits, c.until, c.want, c.refused = ev.ID, true, h.now.Add(comingTime), ev.Want, nil
+	c.id, c.waits, c.until, c.want, c.refused = ev.ID, true, h.now.Add(comingTime), ev.Want.within(h.alloc.families), nil
 	h.soon(c.until)
 	h.soon(h.now)
 }
@@ -216,9 +223,14 @@ func (h *Host) letGo(c *coming) {
 	}
 }
 
+// holds reports whether a pod has an address of each family.
 func (h *Host) holds(o ipam.Owner) bool {
-	_, ok := h.alloc.Lease(o)
-	return ok
+	for k := range h.alloc.families {
+		if _, ok := h.alloc.Lease(owner(o, k)); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // Want is what the agent should have.
@@ -236,7 +248,9 @@ func (h *Host) decide() {
 	h.forget()
 	h.keep()
 	h.setApart()
-	h.lacking = h.balance()
+	for k := range h.alloc.families {
+		h.lacking[k] = h.balance(k)
+	}
 	if want := h.Want(); !slices.Equal(want, h.told) || h.begun && !h.spoke {
 		h.told, h.spoke = want, h.begun
 		h.do(TellAgent{Blocks: want})
@@ -245,9 +259,9 @@ func (h *Host) decide() {
 	if h.busy(h.now) {
 		return
 	}
-	none := false
-	if !h.giveBack() && !h.assignAsked() && h.lacking > 0 {
-		if none = !h.assign(h.lacking); none {
+	var none [2]bool
+	if !h.giveBack() && !h.assignAsked() {
+		if none = h.assign(); none[0] || none[1] {
 			h.keepOne()
 		}
 	}
@@ -273,31 +287,45 @@ func (h *Host) forget() {
 	}
 }
 
-// answer lets plugins go on for which there is an address and, when no more are to be had, those for which there will
-// be none.
-func (h *Host) answer(none bool) {
-	h.answerAsked()
-	used, ready, assigned := h.used(), 0, 0
+// answer lets plugins go on for which there is an address of each family and, when no more are to be had of one, those for which there will
+// be none of it.
+func (h *Host) answer(none [2]bool) {
+	used := h.used()
+	var ready, assigned [2]int
 	for _, p := range h.Want() {
 		if !used[p.Addr()] && !h.alloc.apart[p.Addr()] {
-			assigned++
+			assigned[h.familyOf(p.Addr())]++
 		}
 	}
 	for _, b := range h.agent.Blocks {
-		if a := b.Prefix.Addr(); !b.Draining && !used[a] && !h.alloc.apart[a] {
-			ready++
+		a := b.Prefix.Addr()
+		if k := h.familyOf(a); k >= 0 && !b.Draining && !used[a] && !h.alloc.apart[a] {
+			ready[k]++
 		}
 	}
-	i := 0
+	var before [2]int // pods that get any address
+	var asked, plain []*coming
 	for _, c := range h.coming {
-		if h.asks(c) {
-			continue
+		goes, never := true, false
+		for k := range h.alloc.families {
+			if h.asks(c, k) {
+				goes = goes && h.hasAsked(c, k)
+				continue
+			}
+			goes = goes && before[k] < ready[k]
+			never = never || none[k] && before[k] >= assigned[k]
+			before[k]++
 		}
-		if c.waits && (ready > 0 || none && i >= assigned) {
-			h.goOn(c)
+		switch {
+		case !c.waits || !goes && !never:
+		case h.asksAny(c):
+			asked = append(asked, c)
+		default:
+			plain = append(plain, c)
 		}
-		ready--
-		i++
+	}
+	for _, c := range slices.Concat(asked, plain) {
+		h.goOn(c)
 	}
 }
 
@@ -322,14 +350,24 @@ func (h *Host) Owes(now time.Time) bool {
 		if h.holds(o) || now.Sub(r.at) > refusedTime {
 			continue
 		}
-		if _, err := h.assignFor(r.want, Use{}); err == nil {
+		if h.finds(r.want) {
 			return true
 		}
 	}
 	return false
 }
 
+// finds reports whether a pod would be assigned an address of each family.
+func (h *Host) finds(w Want) bool {
+	for k := range h.alloc.families {
+		if _, err := h.assignFor(w, Use{}, k); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // String says what the node has, in one line.
 func (h *Host) String() string {
-	return fmt.Sprintf("has %d addresses, lacks %d and gives back %v", len(h.mine), h.lacking, h.leaving)
+	return fmt.Sprintf("has %d addresses, lacks %d and gives back %v", len(h.mine), h.lacking[0]+h.lacking[1], h.leaving)
 }

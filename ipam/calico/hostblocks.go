@@ -24,7 +24,7 @@ func (h *Host) used() map[netip.Addr]bool {
 // look brings up to date what the node has. What its agent does not hold when it starts goes back: a request of an
 // agent before, to give it back, may still be under way.
 func (h *Host) look() {
-	now := h.view.of(h.self)
+	now := slices.DeleteFunc(h.view.of(h.self), func(p netip.Prefix) bool { return h.familyOf(p.Addr()) < 0 })
 	gone := func(p netip.Prefix) bool { return !slices.Contains(now, p) }
 	h.mine = slices.DeleteFunc(h.mine, gone)
 	for p := range h.since { // in any order: each by itself
@@ -47,14 +47,16 @@ func (h *Host) look() {
 	h.leaving = slices.DeleteFunc(h.leaving, func(p netip.Prefix) bool { return used[p.Addr()] })
 }
 
-// balance chooses what goes back, and says how many addresses are lacking. What the agent has not taken for barredTime
+// balance chooses what goes back of a family, and says how many addresses of it are lacking. What the agent has not taken for barredTime
 // does not count while pods wait, as another node's record bars it; a node does not go on collecting such.
-func (h *Host) balance() (lacking int) {
-	needed := max(h.alloc.Len()+len(h.coming)-len(h.lone()), LeastKept)
+func (h *Host) balance(k int) (lacking int) {
 	used := h.used()
-	have, barred := 0, 0
+	needed, have, barred := h.needed(k, used), 0, 0
 	var idle []netip.Prefix
 	for _, p := range h.Want() {
+		if h.familyOf(p.Addr()) != k {
+			continue
+		}
 		since, told := h.since[p]
 		if !told {
 			h.since[p] = h.now
@@ -86,6 +88,22 @@ func (h *Host) balance() (lacking int) {
 		return 0
 	}
 	return max(needed-have, 0)
+}
+
+// needed is how many addresses of a family the node should have, beside those that pods have asked for and not got.
+func (h *Host) needed(k int, used map[netip.Addr]bool) int {
+	n := 0
+	for a := range used { // in any order: it is a sum
+		if h.familyOf(a) == k {
+			n++
+		}
+	}
+	for _, c := range h.coming {
+		if !h.lone(c, k) {
+			n++
+		}
+	}
+	return max(n, LeastKept)
 }
 
 // giveBack writes the first block of which the agent has dropped something for good: it is journaled, and the other
@@ -121,24 +139,46 @@ func (h *Host) giveBack() bool {
 	return false
 }
 
-// assign asks for more addresses; false where there are none.
-func (h *Host) assign(n int) bool {
+// assign asks for more addresses where they are lacking, of one family at a time, and says of which there are none. What pods cannot have of
+// one family they are not assigned of the other, where they would have to give it back.
+func (h *Host) assign() (none [2]bool) {
 	if h.self == "" {
-		return true // its Node object comes
+		return none // its Node object comes
 	}
+	unmet := 0
+	for k, n := range h.lacking {
+		if n == 0 {
+			continue
+		}
+		if _, err := h.more(k, n); err != nil {
+			h.do(Note{Text: err.Error()})
+			none[k], unmet = true, max(unmet, n)
+		}
+	}
+	for k, n := range h.lacking {
+		if n == 0 || none[k] {
+			continue
+		}
+		if n -= unmet; n <= 0 && slices.ContainsFunc(h.Want(), func(p netip.Prefix) bool { return h.familyOf(p.Addr()) == k }) {
+			continue
+		}
+		if b, err := h.more(k, max(n, LeastKept)); err == nil {
+			h.write(Assign, h.view.at(b.CIDR), b)
+			return none
+		}
+	}
+	return none
+}
+
+// more is a block with so many more addresses of a family for the host, or some of them, those for pods that come first.
+func (h *Host) more(k, n int) (Block, error) {
 	uses := make([]Use, 0, n)
 	for _, c := range h.coming {
-		if _, kept := h.alloc.kept[c.owner]; !kept && len(uses) < n && !h.asks(c) {
+		if _, kept := h.alloc.kept[owner(c.owner, k)]; !kept && len(uses) < n && !h.asks(c, k) {
 			uses = append(uses, h.uses[c.owner])
 		}
 	}
-	b, err := h.pools.Assign(h.view.all(), h.self, append(uses, make([]Use, n-len(uses))...)...)
-	if err != nil {
-		h.do(Note{Text: err.Error()})
-		return false
-	}
-	h.write(Assign, h.view.at(b.CIDR), b)
-	return true
+	return h.pools[k].Assign(h.view.all(h.alloc.families[k]), h.self, append(uses, make([]Use, n-len(uses))...)...)
 }
 
 // keepOne takes one address back from those that are to go, where they are all and there is no other: the agent would

@@ -25,7 +25,7 @@ func (h *Host) keep() {
 		}
 		i, _ := space.Index(s.CIDR, p.Addr())
 		if k, comes := handles[s.Use(int(i)).Handle]; comes {
-			h.alloc.kept[h.coming[k].owner] = p.Addr()
+			h.alloc.kept[owner(h.coming[k].owner, h.familyOf(p.Addr()))] = p.Addr()
 		}
 	}
 }
@@ -41,7 +41,8 @@ func (h *Host) name() {
 		if s.Hosts[i] != h.self || s.Use(int(i)).Handle == HandleOf(l.Owner) {
 			continue
 		}
-		u, known := h.uses[l.Owner]
+		first, _ := l.Owner.First()
+		u, known := h.uses[first]
 		if !known { // it came in a life before
 			u = Use{Handle: HandleOf(l.Owner)}
 		}

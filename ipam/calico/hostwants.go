@@ -12,25 +12,39 @@ type refusal struct {
 	want Want
 }
 
-// asks reports whether a pod gets the address that was assigned for it and no other, as not any of the node's pools will do.
-func (h *Host) asks(c *coming) bool {
-	if !c.want.plain() || len(h.all.Namespaces) == 0 {
-		return !c.want.plain()
+// asks reports whether a pod gets the address of a family that was assigned for it and no other, as not any of the node's
+// pools will do.
+func (h *Host) asks(c *coming, k int) bool {
+	family := h.alloc.families[k]
+	if plain := c.want.plain(family); !plain || len(h.all.Namespaces) == 0 {
+		return !plain
 	}
-	pools, err := h.all.ForPod(h.labels, c.want)
-	return err != nil || !slices.Equal(pools.Ranges, h.pools.Ranges)
+	pools, err := h.all.ForPod(h.labels, c.want, family)
+	return err != nil || !slices.Equal(pools.Ranges, h.pools[k].Ranges)
 }
 
-// assignFor is one address for a pod, as it asks for it.
-func (h *Host) assignFor(w Want, u Use) (Block, error) {
-	pools, err := h.all.ForPod(h.labels, w)
+// asksAny reports whether a pod asks for an address of some family.
+func (h *Host) asksAny(c *coming) bool {
+	for k := range h.alloc.families {
+		if h.asks(c, k) {
+			return true
+		}
+	}
+	return false
+}
+
+// assignFor is one address of a family for a pod, as it asks for it.
+func (h *Host) assignFor(w Want, u Use, k int) (Block, error) {
+	family := h.alloc.families[k]
+	pools, err := h.all.ForPod(h.labels, w, family)
+	a := w.Addrs[placeOf(family)]
 	switch {
 	case err != nil:
 		return Block{}, err
-	case w.Addr.IsValid():
-		return pools.AssignTo(h.view.all(), h.self, w.Addr, u)
+	case a.IsValid():
+		return pools.AssignTo(h.view.all(family), h.self, a, u)
 	}
-	return pools.Assign(h.view.all(), h.self, u)
+	return pools.Assign(h.view.all(family), h.self, u)
 }
 
 // setApart has addresses wait for the pods that asked for them, and keeps others off those and off what is of pools that
@@ -41,41 +55,41 @@ func (h *Host) setApart() {
 	asked := make(map[netip.Addr]bool)
 	used := h.used()
 	for _, c := range h.coming {
-		if !h.asks(c) {
-			continue
-		}
-		h.alloc.asking[c.owner] = c.refused
-		a, kept := h.alloc.kept[c.owner]
-		if w := c.want.Addr; w.IsValid() && a != w {
-			delete(h.alloc.kept, c.owner)
-			if kept = slices.Contains(h.Want(), netip.PrefixFrom(w, w.BitLen())) && !used[w]; kept {
-				a, h.alloc.kept[c.owner] = w, w
+		for k, family := range h.alloc.families {
+			if !h.asks(c, k) {
+				continue
 			}
-		}
-		if kept {
-			asked[a] = true
+			o := owner(c.owner, k)
+			h.alloc.asking[o] = c.refused
+			a, kept := h.alloc.kept[o]
+			if w := c.want.Addrs[placeOf(family)]; w.IsValid() && a != w {
+				delete(h.alloc.kept, o)
+				if kept = slices.Contains(h.Want(), netip.PrefixFrom(w, w.BitLen())) && !used[w]; kept {
+					a, h.alloc.kept[o] = w, w
+				}
+			}
+			if kept {
+				asked[a] = true
+			}
 		}
 	}
 	for _, p := range h.Want() {
-		if a := p.Addr(); asked[a] || h.all.gives(p) && !h.pools.gives(p) {
+		if a := p.Addr(); asked[a] || h.all.gives(p) && !h.pools[h.familyOf(a)].gives(p) {
 			h.alloc.apart[a] = true
 		}
 	}
 }
 
-// lone are the pods that ask for an address which the node does not have yet.
-func (h *Host) lone() (list []*coming) {
-	for _, c := range h.coming {
-		if _, kept := h.alloc.kept[c.owner]; !kept && h.asks(c) {
-			list = append(list, c)
-		}
-	}
-	return list
+// lone reports whether a pod asks for an address of a family which the node does not have yet.
+func (h *Host) lone(c *coming, k int) bool {
+	_, kept := h.alloc.kept[owner(c.owner, k)]
+	return !kept && h.asks(c, k)
 }
 
 // unasked reports whether not every pod may get an address, and none waits for it: it goes back.
 func (h *Host) unasked(a netip.Addr) bool {
-	waits := slices.ContainsFunc(h.coming, func(c *coming) bool { kept, is := h.alloc.kept[c.owner]; return is && kept == a })
+	k := h.familyOf(a)
+	waits := slices.ContainsFunc(h.coming, func(c *coming) bool { kept, is := h.alloc.kept[owner(c.owner, k)]; return is && kept == a })
 	return h.alloc.apart[a] && !waits
 }
 
@@ -85,30 +99,43 @@ func (h *Host) assignAsked() bool {
 	if h.self == "" {
 		return false // its Node object comes
 	}
-	for _, c := range h.lone() {
-		w := c.want.Addr
-		if !c.waits || w.IsValid() && slices.Contains(h.leaving, netip.PrefixFrom(w, w.BitLen())) {
-			continue // it has gone back to its block in a moment
-		}
-		b, err := h.assignFor(c.want, h.uses[c.owner])
-		if err == nil {
-			h.write(Assign, h.view.at(b.CIDR), b)
+	for _, c := range h.coming {
+		block, err := h.asked(c)
+		switch {
+		case err != nil:
+			h.do(Note{Text: err.Error()})
+			h.goOn(c)
+		case block != nil:
+			h.write(Assign, h.view.at(block.CIDR), *block)
 			return true
 		}
-		c.refused = err
-		h.alloc.asking[c.owner] = err
-		h.do(Note{Text: err.Error()})
-		h.goOn(c)
 	}
 	return false
 }
 
-// answerAsked lets plugins go on whose address the agent has.
-func (h *Host) answerAsked() {
-	for _, c := range h.coming {
-		a, kept := h.alloc.kept[c.owner]
-		if c.waits && kept && h.alloc.apart[a] && h.holdsBlock(netip.PrefixFrom(a, a.BitLen())) {
-			h.goOn(c)
+// asked is the first block to be written for what a pod asks for that the node does not have yet, nil for none. With an error it can't have
+// it of a family, and nothing is assigned of the other.
+func (h *Host) asked(c *coming) (first *Block, err error) {
+	for k, family := range h.alloc.families {
+		w := c.want.Addrs[placeOf(family)]
+		if !c.waits || !h.lone(c, k) || w.IsValid() && slices.Contains(h.leaving, netip.PrefixFrom(w, w.BitLen())) {
+			continue // it has gone back to its block in a moment
+		}
+		b, err := h.assignFor(c.want, h.uses[c.owner], k)
+		if err != nil {
+			c.refused = err
+			h.alloc.asking[owner(c.owner, k)] = err
+			return nil, err
+		}
+		if first == nil {
+			first = &b
 		}
 	}
+	return first, nil
+}
+
+// hasAsked reports whether the agent has the address of a family that a pod asked for.
+func (h *Host) hasAsked(c *coming, k int) bool {
+	a, kept := h.alloc.kept[owner(c.owner, k)]
+	return kept && h.alloc.apart[a] && h.holdsBlock(netip.PrefixFrom(a, a.BitLen()))
 }

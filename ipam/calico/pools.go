@@ -14,9 +14,10 @@ import (
 // Defaults of Calico (IPPool.blockSize, IPAMConfig.maxBlocksPerHost, and the grace that kube-controllers give an empty
 // block).
 const (
-	DefaultBlockBits = 26
-	DefaultMaxBlocks = 20
-	DefaultGrace     = 15 * time.Minute
+	DefaultBlockBits  = 26
+	DefaultBlockBits6 = 122
+	DefaultMaxBlocks  = 20
+	DefaultGrace      = 15 * time.Minute
 )
 
 // ErrNoAddress: no block gives the host an address.
@@ -24,18 +25,19 @@ var ErrNoAddress = errors.New("no block has a free address for the host")
 
 // Pools is what blocks are cut from, and how.
 type Pools struct {
-	// Ranges do not overlap; a block of none of them gives no more addresses. The first one with room is used.
+	// Ranges do not overlap; a block of none of them gives no more addresses. The first one of a family with room is used.
 	Ranges []netip.Prefix
-	// BlockBits is the prefix length of new blocks, 20 to 32; Lengths are those of ranges with another one.
-	BlockBits int
-	Lengths   map[netip.Prefix]int
+	// BlockBits is the prefix length of new blocks of IPv4, 20 to 32, BlockBits6 that of IPv6, 116 to 128; Lengths are those of ranges with
+	// another one.
+	BlockBits, BlockBits6 int
+	Lengths               map[netip.Prefix]int
 	// Selectors say of which nodes a range is; one without is of all.
 	Selectors map[netip.Prefix]Selector
 	// Namespaces say the same of the labels of pods' namespaces (namespaceSelector).
 	Namespaces map[netip.Prefix]Selector
 	// Names are the pools that are known, in use or not: of figures, and of what pods ask for.
 	Names map[string]netip.Prefix
-	// MaxBlocks is how many blocks may have an affinity to one host, above 0.
+	// MaxBlocks is how many blocks of a family may have an affinity to one host, above 0.
 	MaxBlocks int
 	// Strict is strictAffinity: no host gets an address of another's block.
 	Strict bool
@@ -54,10 +56,13 @@ func (p Pools) bits(r netip.Prefix) int {
 	if n, other := p.Lengths[r]; other {
 		return n
 	}
+	if r.Addr().Is6() {
+		return p.BlockBits6
+	}
 	return p.BlockBits
 }
 
-// Assign says what a host changes to get an address for each use, or some of them: one block, new or not, as it should be then. Hosts use the
+// Assign says, of the pools and all blocks of one family, what a host changes to get an address for each use, or some of them: one block, new or not, as it should be then. Hosts use the
 // blocks with an affinity to them, then claim new ones up to MaxBlocks, and borrow last. Blocks are in ascending order.
 // Where one block has less, the host asks again. The error wraps ErrNoAddress.
 func (p Pools) Assign(blocks []Block, host string, uses ...Use) (Block, error) {
@@ -100,29 +105,35 @@ func (p Pools) unclaimed(blocks []Block, host string) (netip.Prefix, bool) {
 		if count == 0 {
 			continue
 		}
-		taken := make(map[uint64]bool)
+		taken, full := make(map[uint64]bool), false
 		for _, b := range blocks {
 			if !b.CIDR.Overlaps(r) {
 				continue
 			}
 			// A pool's block size does not change while it has blocks; a range that took the place of another one may hold
-			// longer ones.
-			first, _ := space.Index(r, b.CIDR.Addr())
-			size := uint64(1) << (r.Addr().BitLen() - bits)
-			for i := first / size; i <= (first+space.Count(b.CIDR)-1)/size; i++ {
-				taken[i] = true
+			// longer ones, or lie in one.
+			first, err := space.SubnetIndex(r, bits, b.CIDR.Addr())
+			last, over := space.SubnetIndex(r, bits, space.Last(b.CIDR))
+			switch {
+			case errors.Is(err, space.ErrOutside) || errors.Is(over, space.ErrOutside):
+				full = true
+			case err != nil || over != nil: // behind the 2^64 that are looked at
+			default:
+				for i := first; i <= last; i++ {
+					taken[i] = true
+				}
 			}
 		}
-		if uint64(len(taken)) >= count {
+		if full || uint64(len(taken)) >= count {
 			continue
 		}
 		for i := start(host, count); ; i = (i + 1) % count {
 			if !taken[i] {
-				a, err := space.Nth(r, i<<(r.Addr().BitLen()-bits))
+				cidr, err := space.Subnet(r, bits, i)
 				if err != nil {
 					panic(fmt.Sprintf("calico: block %d of %s: %v", i, r, err))
 				}
-				return netip.PrefixFrom(a, bits), true
+				return cidr, true
 			}
 		}
 	}
@@ -138,7 +149,7 @@ func start(host string, n uint64) uint64 {
 
 // Tend is what the cluster's controller does about one block: addresses of hosts that are gone are taken back, and a
 // block that has been empty for long enough loses its affinity if its host is gone, if its range is, or if the host has
-// another one. A block that is empty and nobody's is deleted, which the driver sees from the result. The last result is
+// another one of the family (others). A block that is empty and nobody's is deleted, which the driver sees from the result. The last result is
 // false where nothing changes.
 func (p Pools) Tend(b Block, empty bool, others int, lives func(host string) bool) (Block, bool) {
 	next := b.clone()

@@ -17,17 +17,18 @@ import (
 // Goal: what a host and the cluster's controllers write, say and wait for, step by step, in words that a reader can
 // check against Calico's behaviour. Method: golden stories; `go test -rewrite` writes them anew. A story's commands:
 //
-//	host|tender [range=CIDR] [block=N] [max=N] [strict] [grace=D]   start a machine
+//	host|tender [range=CIDR] [block=N] [six=CIDR] [max=N] [strict] [grace=D]   start a machine; six: of two families, with blocks of /126
 //	nodes HOST…, node HOST, node-gone HOST     incarnations of nodes
 //	blocks, block, gone                        input lines are blocks: CIDR UID VERSION AFFINITY [HOST…], a host an address, - for a free one
 //	agent [busy] [ADDR…]                       what the host's agent holds now
 //	take|drop POD, refused POD                 the agent gives a pod an address, takes it back, has none
-//	pod ID POD [addr=A] [pools=(P,…)] [in=LABEL] [refused]   the plugin of a pod asks, in a namespace that may have a label
+//	pod ID POD [addr=A|(A,A)] [pools=(P,…)] [pools6=(P,…)] [in=LABEL] [refused]   the plugin of a pod asks, in a namespace that may have a label
 //	pools CIDR…                                the pools are others
 //	pool-of CIDR LABEL                         a pool is of nodes that have a label
 //	pool-in CIDR LABEL                         a pool is of namespaces that have a label
 //	labels LABEL…                              of the host's Node object
 //	wrote done|conflict|unknown                the answer to the last write
+//	settle                                     each write is done at once, until there is none
 //	wait DURATION                              time passes; the machine is woken as it asked
 //	state                                      what is under way
 
@@ -86,18 +87,15 @@ func (s *story) command(d *datadriven.TestData) {
 	case "agent":
 		s.agent(words)
 	case "take":
-		l, _, err := s.alloc.Allocate(s.now, pod(words[0]), ipam.Want{})
-		switch {
-		case errors.Is(err, ipam.ErrExhausted), errors.Is(err, ipam.ErrUnmet):
+		if err := s.take(words[0]); err != nil {
 			s.lines = append(s.lines, err.Error())
 			return
-		case len(s.alloc.apart)+len(s.alloc.asking) > 0:
-			s.lines = append(s.lines, fmt.Sprintf("%s has %s", words[0], l.Addr))
 		}
-		s.must(err)
 		s.seen(true)
 	case "drop":
-		s.alloc.Release(s.now, pod(words[0]))
+		for k := range s.alloc.families {
+			s.alloc.Release(s.now, owner(pod(words[0]), k))
+		}
 		s.seen(true)
 	case "refused":
 		s.step(PodRefused{Owner: pod(words[0])})
@@ -129,6 +127,12 @@ func (s *story) command(d *datadriven.TestData) {
 		s.step(PoolsChanged{Pools: s.pools})
 	case "wrote":
 		s.wrote(words[0])
+	case "settle":
+		s.wait(s.now)
+		for s.write != nil {
+			s.wrote("done")
+			s.wait(s.now)
+		}
 	case "wait":
 		pause, err := time.ParseDuration(words[0])
 		s.must(err)
@@ -143,18 +147,48 @@ func (s *story) command(d *datadriven.TestData) {
 	}
 }
 
+// take has the agent give a pod an address of each family, or none and say why.
+func (s *story) take(name string) error {
+	var got []string
+	for k, pool := range s.alloc.families {
+		if len(s.alloc.families) == 1 {
+			pool = ""
+		}
+		l, _, err := s.alloc.Allocate(s.now, owner(pod(name), k), ipam.Want{Pool: pool})
+		if err != nil {
+			for k := range s.alloc.families {
+				s.alloc.Release(s.now, owner(pod(name), k))
+			}
+			if !errors.Is(err, ipam.ErrExhausted) && !errors.Is(err, ipam.ErrUnmet) && !errors.Is(err, ipam.ErrNoBlock) {
+				s.t.Fatal(err)
+			}
+			return err
+		}
+		got = append(got, l.Addr.String())
+	}
+	if len(s.alloc.apart)+len(s.alloc.asking) > 0 || len(got) > 1 {
+		s.lines = append(s.lines, fmt.Sprintf("%s has %s", name, strings.Join(got, " and ")))
+	}
+	return nil
+}
+
 // want is what a pod asks for.
 func (s *story) want(d *datadriven.TestData) (w Want) {
 	for _, a := range d.CmdArgs[2:] {
 		switch a.Key {
 		case "addr":
-			w.Addr = netip.MustParseAddr(a.Vals[0])
+			for _, text := range a.Vals {
+				addr := netip.MustParseAddr(text)
+				w.Addrs[placeOf(ipam.PoolOf(addr))] = addr
+			}
 		case "pools":
-			w.Pools = a.Vals
+			w.Pools[0] = a.Vals
+		case "pools6":
+			w.Pools[1] = a.Vals
 		case "in":
 			w.Labels = map[string]string{a.Vals[0]: ""}
 		case "refused":
-			w.Refused = "annotation x: cannot be read"
+			w.Refused = "what cannot be read: annotation x: cannot be read"
 		default:
 			d.Fatalf(s.t, "unknown wish %s", a.Key)
 		}
@@ -171,12 +205,15 @@ func (s *story) must(err error) {
 
 func (s *story) start(d *datadriven.TestData) {
 	s.pools = Pools{Ranges: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/28")}, BlockBits: 30, MaxBlocks: 20}
-	grace := time.Minute
+	grace, families := time.Minute, []string{ipam.PoolIPv4}
 	for _, a := range d.CmdArgs {
 		var err error
 		switch a.Key {
 		case "range":
 			s.pools.Ranges[0], err = netip.ParsePrefix(a.Vals[0])
+		case "six":
+			families = append(families, ipam.PoolIPv6)
+			s.pools.Ranges, s.pools.BlockBits6 = append(s.pools.Ranges, netip.MustParsePrefix(a.Vals[0])), 126
 		case "block":
 			s.pools.BlockBits, err = strconv.Atoi(a.Vals[0])
 		case "max":
@@ -190,7 +227,7 @@ func (s *story) start(d *datadriven.TestData) {
 		}
 		s.must(err)
 	}
-	s.alloc, s.write, s.wake = NewNode(), nil, time.Time{}
+	s.alloc, s.write, s.wake = NewNode(families...), nil, time.Time{}
 	if d.Cmd == "tender" {
 		s.m = NewTender(s.pools, grace)
 		return
@@ -208,7 +245,8 @@ func (s *story) agent(words []string) {
 			idle = false
 			continue
 		}
-		blocks = append(blocks, netip.MustParsePrefix(w+"/32"))
+		a := netip.MustParseAddr(w)
+		blocks = append(blocks, netip.PrefixFrom(a, a.BitLen()))
 	}
 	_, err := s.alloc.SetBlocks(s.now, blocks)
 	s.must(err)

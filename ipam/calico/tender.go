@@ -79,9 +79,10 @@ func (t *Tender) decide() {
 	if t.alive == nil || !t.view.listed {
 		return
 	}
-	affine := make(map[string]int)
+	type share struct{ host, family string }
+	affine := make(map[share]int)
 	for _, s := range t.view.blocks {
-		affine[s.Affinity]++
+		affine[share{s.Affinity, ipam.PoolOf(s.CIDR.Addr())}]++
 	}
 	var next time.Time
 	for _, s := range t.view.blocks {
@@ -91,7 +92,7 @@ func (t *Tender) decide() {
 			t.empty[s.UID] = t.now
 		}
 		at := t.empty[s.UID].Add(t.grace)
-		if b, changed := t.pools.Tend(s.Block, !at.After(t.now), affine[s.Affinity]-1, func(host string) bool { return t.alive[host] }); changed {
+		if b, changed := t.pools.Tend(s.Block, !at.After(t.now), affine[share{s.Affinity, ipam.PoolOf(s.CIDR.Addr())}]-1, func(host string) bool { return t.alive[host] }); changed {
 			w := write(Tend, &s, b)
 			w.Unless = taken(s.Block, b)
 			t.effects = append(t.effects, t.begin(w))

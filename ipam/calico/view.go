@@ -122,11 +122,13 @@ func (v *view) of(host string) (list []netip.Prefix) {
 	return list
 }
 
-// all are the blocks that are known, ascending.
-func (v *view) all() []Block {
-	list := make([]Block, len(v.blocks))
-	for i, s := range v.blocks {
-		list[i] = s.Block
+// all are the blocks of a family that are known, ascending.
+func (v *view) all(family string) []Block {
+	list := make([]Block, 0, len(v.blocks))
+	for _, s := range v.blocks {
+		if isOf(s.CIDR.Addr(), family) {
+			list = append(list, s.Block)
+		}
 	}
 	return list
 }

@@ -7,28 +7,30 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// Annotations of pods, and the second of namespaces too, by which Calico's plugin is asked for more than any address.
+// Annotations of pods, and those of pools of namespaces too, by which Calico's plugin is asked for more than any address.
 const (
 	AddressAnnotation = "cni.projectcalico.org/ipAddrs"
 	PoolsAnnotation   = "cni.projectcalico.org/ipv4pools"
+	PoolsAnnotation6  = "cni.projectcalico.org/ipv6pools"
 )
 
-// wantedMost is how many pools one pod may name.
+// wantedMost is how many pools of a family one pod may name.
 const wantedMost = 64
 
-// Want is what a pod asks for beside a free address. The zero Want is one of the pools that select its node, and are of
-// all namespaces.
+// Want is what a pod asks for beside a free address, by family, IPv4 first. The zero Want is one of the pools that select
+// its node, and are of all namespaces.
 type Want struct {
-	// Addr is the only address that it takes, of any pool, whichever nodes and namespaces that selects.
-	Addr netip.Addr
+	// Addrs are the only addresses that it takes of a family, of any pool, whichever nodes and namespaces that selects.
+	Addrs [2]netip.Addr
 	// Pools are those that it takes an address of, by name or CIDR, whichever nodes and namespaces they select.
-	Pools []string
+	Pools [2][]string
 	// Labels are those of its namespace, for pools' namespaceSelector.
 	Labels map[string]string
-	// Refused says why what it asks for cannot be read: it gets no address.
+	// Refused says why it gets no address, as what it asks for cannot be read.
 	Refused string
 }
 
@@ -38,28 +40,30 @@ func WantOf(pod, namespace, labels map[string]string, runtime []netip.Addr) Want
 	w := Want{Labels: labels}
 	refuse := func(annotation string, err error) {
 		if err != nil && w.Refused == "" {
-			w.Refused = fmt.Sprintf("annotation %s: %v", annotation, err)
+			w.Refused = fmt.Sprintf("what cannot be read: annotation %s: %v", annotation, err)
 		}
 	}
 	if text, asked := pod[AddressAnnotation]; asked {
 		list, err := listed(text)
 		if err == nil {
-			w.Addr, err = onlyAddress(list)
+			w.Addrs, err = addressesOf(list)
 		}
 		refuse(AddressAnnotation, err)
 	}
-	text, asked := pod[PoolsAnnotation]
-	if !asked {
-		text, asked = namespace[PoolsAnnotation]
-	}
-	if asked && !w.Addr.IsValid() { // an address says it all
-		var err error
-		w.Pools, err = listed(text)
-		refuse(PoolsAnnotation, err)
+	for f, annotation := range [...]string{PoolsAnnotation, PoolsAnnotation6} {
+		text, asked := pod[annotation]
+		if !asked {
+			text, asked = namespace[annotation]
+		}
+		if asked && !w.Addrs[f].IsValid() { // an address says it all
+			var err error
+			w.Pools[f], err = listed(text)
+			refuse(annotation, err)
+		}
 	}
 	for _, a := range runtime {
-		if a.Is4() && !w.Addr.IsValid() {
-			w.Addr = a
+		if f := placeOf(ipam.PoolOf(a)); !w.Addrs[f].IsValid() {
+			w.Addrs[f] = a
 		}
 	}
 	return w
@@ -78,34 +82,55 @@ func listed(text string) (list []string, err error) {
 	return list, nil
 }
 
-func onlyAddress(list []string) (netip.Addr, error) {
-	if len(list) > 1 {
-		return netip.Addr{}, fmt.Errorf("%d addresses, where a pod gets one of IPv4", len(list))
+// addressesOf are the addresses of a list, at most one of each family.
+func addressesOf(list []string) (addrs [2]netip.Addr, err error) {
+	for _, text := range list {
+		a, err := netip.ParseAddr(text)
+		if err != nil || a.Zone() != "" {
+			return addrs, fmt.Errorf("%q is no address", text)
+		}
+		a = a.Unmap()
+		f := placeOf(ipam.PoolOf(a))
+		if addrs[f].IsValid() {
+			return addrs, fmt.Errorf("%d addresses, where a pod gets one of each family", len(list))
+		}
+		addrs[f] = a
 	}
-	a, err := netip.ParseAddr(list[0])
-	if err != nil || !a.Is4() {
-		return netip.Addr{}, fmt.Errorf("%q is no address of IPv4", list[0])
-	}
-	return a, nil
+	return addrs, nil
 }
 
-// plain reports whether any address of the node's pools will do that are of all namespaces.
-func (w Want) plain() bool { return !w.Addr.IsValid() && len(w.Pools) == 0 && w.Refused == "" }
+// plain reports whether any address of the node's pools of a family will do that are of all namespaces.
+func (w Want) plain(family string) bool {
+	f := placeOf(family)
+	return !w.Addrs[f].IsValid() && len(w.Pools[f]) == 0 && w.Refused == ""
+}
 
-// ForPod are the pools that a pod on a node with these labels gets its address of, as it asks for it.
-func (p Pools) ForPod(labels map[string]string, w Want) (Pools, error) {
+// within is what is left of a wish where pods get addresses of these families: none is given of another.
+func (w Want) within(families []string) Want {
+	for _, a := range w.Addrs {
+		if a.IsValid() && !slices.Contains(families, ipam.PoolOf(a)) && w.Refused == "" {
+			w.Refused = fmt.Sprintf("%s, where pods get no addresses of its family", a)
+		}
+	}
+	return w
+}
+
+// ForPod are the pools of a family that a pod on a node with these labels gets its address of, as it asks for it.
+func (p Pools) ForPod(labels map[string]string, w Want, family string) (Pools, error) {
+	f := placeOf(family)
+	p = p.Of(family)
 	switch {
 	case w.Refused != "":
-		return p, fmt.Errorf("what cannot be read: %s", w.Refused)
-	case w.Addr.IsValid():
+		return p, errors.New(w.Refused)
+	case w.Addrs[f].IsValid():
 		return p, nil
-	case len(w.Pools) == 0:
+	case len(w.Pools[f]) == 0:
 		p = p.For(labels)
 		p.Ranges = slices.DeleteFunc(p.Ranges, func(r netip.Prefix) bool { return !p.Namespaces[r].Matches(w.Labels) })
 		return p, nil
 	}
 	var ranges []netip.Prefix
-	for _, word := range w.Pools {
+	for _, word := range w.Pools[f] {
 		r, named := p.Names[word]
 		if !named {
 			r, _ = space.ParsePrefix(word)

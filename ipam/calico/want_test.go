@@ -5,7 +5,20 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/vppdrill/vppdrill/ipam"
 )
+
+// addrs are the addresses of a Want, "" for none.
+func addrs(list ...string) (out [2]netip.Addr) {
+	for _, text := range list {
+		if text != "" {
+			a := netip.MustParseAddr(text)
+			out[placeOf(ipam.PoolOf(a))] = a
+		}
+	}
+	return out
+}
 
 // Goal: annotations are read as Calico's plugin reads them, and what cannot be read refuses the pod by the annotation's
 // name instead of giving it any address. Method: a table.
@@ -17,21 +30,27 @@ func TestWantOf(t *testing.T) {
 		want           Want // of Refused the beginning
 	}{
 		{name: "nothing"},
-		{"an address", map[string]string{AddressAnnotation: `["10.0.0.7"]`}, nil, nil, Want{Addr: netip.MustParseAddr("10.0.0.7")}},
-		{"pools by name and CIDR", map[string]string{PoolsAnnotation: `["a","10.0.0.0/16"]`}, nil, nil, Want{Pools: []string{"a", "10.0.0.0/16"}}},
-		{"the namespace's pools", nil, map[string]string{PoolsAnnotation: `["a"]`}, nil, Want{Pools: []string{"a"}}},
-		{"the pod's pools first", map[string]string{PoolsAnnotation: `["b"]`}, map[string]string{PoolsAnnotation: `["a"]`}, nil, Want{Pools: []string{"b"}}},
-		{"an address says it all", map[string]string{AddressAnnotation: `["10.0.0.7"]`}, map[string]string{PoolsAnnotation: `["a"]`}, nil, Want{Addr: netip.MustParseAddr("10.0.0.7")}},
+		{"an address", map[string]string{AddressAnnotation: `["10.0.0.7"]`}, nil, nil, Want{Addrs: addrs("10.0.0.7")}},
+		{"pools by name and CIDR", map[string]string{PoolsAnnotation: `["a","10.0.0.0/16"]`}, nil, nil, Want{Pools: [2][]string{[]string{"a", "10.0.0.0/16"}}}},
+		{"the namespace's pools", nil, map[string]string{PoolsAnnotation: `["a"]`}, nil, Want{Pools: [2][]string{[]string{"a"}}}},
+		{"the pod's pools first", map[string]string{PoolsAnnotation: `["b"]`}, map[string]string{PoolsAnnotation: `["a"]`}, nil, Want{Pools: [2][]string{[]string{"b"}}}},
+		{"an address says it all", map[string]string{AddressAnnotation: `["10.0.0.7"]`}, map[string]string{PoolsAnnotation: `["a"]`}, nil, Want{Addrs: addrs("10.0.0.7")}},
 		{"a namespace asks for no address", nil, map[string]string{AddressAnnotation: `["10.0.0.7"]`}, nil, Want{}},
-		{"the runtime's address", nil, nil, []netip.Addr{netip.MustParseAddr("fd00::7"), netip.MustParseAddr("10.0.0.8")}, Want{Addr: netip.MustParseAddr("10.0.0.8")}},
-		{"the annotation's first", map[string]string{AddressAnnotation: `["10.0.0.7"]`}, nil, []netip.Addr{netip.MustParseAddr("10.0.0.8")}, Want{Addr: netip.MustParseAddr("10.0.0.7")}},
-		{"no JSON", map[string]string{AddressAnnotation: `10.0.0.7`}, nil, nil, Want{Refused: "annotation " + AddressAnnotation + ": want a list"}},
-		{"no text", map[string]string{PoolsAnnotation: `[7]`}, nil, nil, Want{Refused: "annotation " + PoolsAnnotation + ": want a list"}},
-		{"an empty list", map[string]string{PoolsAnnotation: `[]`}, nil, nil, Want{Refused: "annotation " + PoolsAnnotation + ": the list is empty"}},
-		{"two addresses", map[string]string{AddressAnnotation: `["10.0.0.7","10.0.0.8"]`}, nil, nil, Want{Refused: "annotation " + AddressAnnotation + ": 2 addresses"}},
-		{"no address", map[string]string{AddressAnnotation: `["ten"]`}, nil, nil, Want{Refused: "annotation " + AddressAnnotation + `: "ten" is no address`}},
-		{"IPv6", map[string]string{AddressAnnotation: `["fd00::1"]`}, nil, nil, Want{Refused: "annotation " + AddressAnnotation + `: "fd00::1" is no address of IPv4`}},
-		{"many pools", map[string]string{PoolsAnnotation: `["a"` + strings.Repeat(`,"a"`, wantedMost) + `]`}, nil, nil, Want{Refused: "annotation " + PoolsAnnotation + ": 65 of them"}},
+		{"the runtime's address", nil, nil, []netip.Addr{netip.MustParseAddr("fd00::7"), netip.MustParseAddr("10.0.0.8")}, Want{Addrs: addrs("10.0.0.8", "fd00::7")}},
+		{"the annotation's first", map[string]string{AddressAnnotation: `["10.0.0.7"]`}, nil, []netip.Addr{netip.MustParseAddr("10.0.0.8")}, Want{Addrs: addrs("10.0.0.7")}},
+		{"no JSON", map[string]string{AddressAnnotation: `10.0.0.7`}, nil, nil, Want{Refused: "what cannot be read: annotation " + AddressAnnotation + ": want a list"}},
+		{"no text", map[string]string{PoolsAnnotation: `[7]`}, nil, nil, Want{Refused: "what cannot be read: annotation " + PoolsAnnotation + ": want a list"}},
+		{"an empty list", map[string]string{PoolsAnnotation: `[]`}, nil, nil, Want{Refused: "what cannot be read: annotation " + PoolsAnnotation + ": the list is empty"}},
+		{"two addresses", map[string]string{AddressAnnotation: `["10.0.0.7","10.0.0.8"]`}, nil, nil, Want{Refused: "what cannot be read: annotation " + AddressAnnotation + ": 2 addresses"}},
+		{"no address", map[string]string{AddressAnnotation: `["ten"]`}, nil, nil, Want{Refused: "what cannot be read: annotation " + AddressAnnotation + `: "ten" is no address`}},
+		{"one of each family", map[string]string{AddressAnnotation: `["fd00::1","10.0.0.7"]`}, nil, nil, Want{Addrs: addrs("10.0.0.7", "fd00::1")}},
+		{"of one family the runtime's", map[string]string{AddressAnnotation: `["fd00::1"]`}, nil, []netip.Addr{netip.MustParseAddr("10.0.0.8")}, Want{Addrs: addrs("10.0.0.8", "fd00::1")}},
+		{"a zone", map[string]string{AddressAnnotation: `["fd00::1%eth0"]`}, nil, nil, Want{Refused: "what cannot be read: annotation " + AddressAnnotation + `: "fd00::1%eth0" is no address`}},
+		{"pools of both families", map[string]string{PoolsAnnotation6: `["six"]`}, map[string]string{PoolsAnnotation: `["a"]`, PoolsAnnotation6: `["b"]`}, nil,
+			Want{Pools: [2][]string{{"a"}, {"six"}}}},
+		{"an address of one family and a pool of the other", map[string]string{AddressAnnotation: `["fd00::1"]`, PoolsAnnotation6: `["six"]`, PoolsAnnotation: `["a"]`}, nil, nil,
+			Want{Addrs: addrs("", "fd00::1"), Pools: [2][]string{{"a"}}}},
+		{"many pools", map[string]string{PoolsAnnotation: `["a"` + strings.Repeat(`,"a"`, wantedMost) + `]`}, nil, nil, Want{Refused: "what cannot be read: annotation " + PoolsAnnotation + ": 65 of them"}},
 	}
 	for _, test := range tests {
 		got := WantOf(test.pod, test.namespace, nil, test.runtime)

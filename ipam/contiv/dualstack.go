@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
@@ -108,6 +109,15 @@ func (p *Plan) Families() []*Plan {
 		return []*Plan{p}
 	}
 	return []*Plan{p, p.Second}
+}
+
+// FamilyPools are the pools of an ipam.DualStack that a pod gets an address of each, the primary first.
+func (p *Plan) FamilyPools() []string {
+	var pools []string
+	for _, f := range p.Families() {
+		pools = append(pools, ipam.PoolOf(f.PodSubnet.Addr()))
+	}
+	return pools
 }
 
 // OfFamily is the plan of an address's family, nil where the cluster has none.

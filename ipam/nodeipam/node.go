@@ -45,6 +45,9 @@ type Node struct {
 
 var _ ipam.DualStack = (*Node)(nil)
 
+// Dual implements ipam.DualStack.
+func (n *Node) Dual() bool { return true }
+
 // FreeIn implements ipam.DualStack.
 func (n *Node) FreeIn(now time.Time, pool string) int {
 	f := 0

@@ -22,16 +22,20 @@ type Ranges struct {
 	made int
 }
 
-// Start are the ranges that a plan starts with: those it names, or its pod subnet.
+// Start are the ranges that a plan starts with: those it names, or its pod subnet of each family.
 func Start(plan scenarios.IPAM) ([]netip.Prefix, error) {
 	p, err := plan.Plan()
 	if err != nil {
 		return nil, err
 	}
-	if len(plan.Ranges) == 0 {
-		return []netip.Prefix{p.PodSubnet}, nil
+	if len(plan.Ranges) > 0 {
+		return slices.Clone(plan.Ranges), nil
 	}
-	return slices.Clone(plan.Ranges), nil
+	var list []netip.Prefix
+	for _, of := range p.Families() {
+		list = append(list, of.PodSubnet)
+	}
+	return list, nil
 }
 
 // New returns the ranges of the start of a plan, which gives each node a block of each family that it has.
@@ -45,13 +49,17 @@ func New(plan scenarios.IPAM) (*Ranges, error) {
 		return nil, err
 	}
 	r := &Ranges{hostBits: p.PodSubnet.Addr().BitLen() - p.PodSubnetOneNodePrefixLen, service: p.Service}
+	if p.Second != nil {
+		r.second = p.Second.Service
+	}
+	if p.Second != nil && len(plan.Ranges) == 0 { // one range of both, as nodes have a block of each
+		c := r.Add(p.PodSubnet)
+		c.IPv4, c.IPv6 = plan.PodSubnetCIDR.OfFamily(false), plan.PodSubnetCIDR.OfFamily(true)
+		r.list[0] = c
+		return r, nil
+	}
 	for _, prefix := range start {
 		r.Add(prefix)
-	}
-	if p.Second != nil { // one range of both, as nodes have a block of each
-		c := &r.list[0]
-		c.IPv4, c.IPv6 = plan.PodSubnetCIDR.OfFamily(false), plan.PodSubnetCIDR.OfFamily(true)
-		r.second = p.Second.Service
 	}
 	return r, nil
 }

@@ -81,6 +81,10 @@ func TestGrantsInSnapshots(t *testing.T) {
 		{"draining", func(_ *fact.Snapshot, n *fact.NodeState) { n.Blocks[0].Draining = true }, grantsUsedName},
 		{"nothing assigned, from the ID", func(_ *fact.Snapshot, n *fact.NodeState) { n.Assigned = nil }, ""},
 		{"starving", func(s *fact.Snapshot, n *fact.NodeState) { s.FreeBlock, n.Waiting, n.Assigned = true, 2, nil }, nodesServedName},
+		{"starving in one of two families", func(s *fact.Snapshot, n *fact.NodeState) {
+			s.FreeBlock, n.Waiting = true, 2
+			n.Second = &fact.SecondFamily{PodSubnet: netip.MustParsePrefix("fd00:1::/64")}
+		}, nodesServedName},
 		{"starving, no free block", func(_ *fact.Snapshot, n *fact.NodeState) { n.Waiting, n.Assigned = 2, nil }, ""},
 		{"waiting with a block", func(s *fact.Snapshot, n *fact.NodeState) { s.FreeBlock, n.Waiting = true, 2 }, ""},
 		{"starving, its own block by ID", func(_ *fact.Snapshot, n *fact.NodeState) { n.ByID, n.Waiting, n.Assigned = true, 2, nil }, ""},

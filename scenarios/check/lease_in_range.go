@@ -124,7 +124,7 @@ func (w *rangeWatcher) Observe(f *fact.Fact) error {
 	case fact.Leased:
 		n := w.node(f.Node)
 		n.leases[x.Addr] = x.Owner
-		if of := poolOf(w.pools, x.Addr); x.Pool != "" && of != x.Pool {
+		if of := poolOf(w.pools, x.Addr); x.Pool != "" && of != x.Pool && gives(w.pools, x.Pool, x.Addr) {
 			return broken(leaseInRangeName, f.At, f.Node,
 				"%s of %s is of pool %q, but %q was requested: check how a block is chosen", x.Addr, x.Owner, of, x.Pool)
 		}
@@ -154,6 +154,13 @@ func (w *rangeWatcher) Observe(f *fact.Fact) error {
 		delete(w.nodes, f.Node)
 	}
 	return nil
+}
+
+// gives reports whether a pool has addresses of the family of an address: of another one a pod that asks for the pool gets any. The default
+// pool has all.
+func gives(pools []scenarios.NamedPool, name string, addr netip.Addr) bool {
+	i := slices.IndexFunc(pools, func(p scenarios.NamedPool) bool { return p.Name == name })
+	return i < 0 || slices.ContainsFunc(pools[i].Ranges, func(r netip.Prefix) bool { return r.Addr().BitLen() == addr.BitLen() })
 }
 
 // poolOf is the pool of an address.

@@ -35,7 +35,7 @@ func checkNodesServed(s fact.Snapshot) (occasions int64, err error) {
 		}
 		if s.Settled && n.ByID && n.ID != 0 && n.PodSubnet.IsValid() && !n.Misfit {
 			occasions++
-			if p, without := rangeWithout(n); without {
+			if p, without := rangeWithout(n, n.Blocks); without {
 				return occasions, broken(nodesServedName, s.At, n.Name,
 					"%d pods of %s wait for an address, and %s with node ID %d has no block of %s: check how blocks are derived "+
 						"from IDs", n.Waiting, n.Name, n.Name, n.ID, p)
@@ -50,18 +50,26 @@ func checkNodesServed(s fact.Snapshot) (occasions int64, err error) {
 				"%d pods of %s wait for an address and %s has no block, although there are free ones",
 				n.Waiting, n.Name, n.Name)
 		}
+		if n.Second == nil { // else a pod gets an address of each family, or none
+			continue
+		}
+		if p, without := rangeWithout(n, n.Assigned); without {
+			return occasions, broken(nodesServedName, s.At, n.Name,
+				"%d pods of %s wait for an address and %s has no block of %s, although there are free ones",
+				n.Waiting, n.Name, n.Name, p)
+		}
 	}
 	return occasions, nil
 }
 
-// rangeWithout is a pod range of one family of which a node has no block.
-func rangeWithout(n *fact.NodeState) (netip.Prefix, bool) {
+// rangeWithout is a pod range of one family of which there is none among a node's blocks.
+func rangeWithout(n *fact.NodeState, blocks []ipam.Block) (netip.Prefix, bool) {
 	ranges := []netip.Prefix{n.PodSubnet}
 	if n.Second != nil {
 		ranges = append(ranges, n.Second.PodSubnet)
 	}
 	for _, r := range ranges {
-		if !slices.ContainsFunc(n.Blocks, func(b ipam.Block) bool { return b.Prefix.Addr().Is4() == r.Addr().Is4() }) {
+		if !slices.ContainsFunc(blocks, func(b ipam.Block) bool { return b.Prefix.Addr().Is4() == r.Addr().Is4() }) {
 			return r, true
 		}
 	}

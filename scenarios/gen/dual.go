@@ -2,6 +2,7 @@ package gen
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 )
@@ -14,7 +15,7 @@ func (d drawer) drawDual(s *scenarios.Scenario) {
 	if !d.coin("dual", 6) || c.HasDHCP() || !c.IPAM.Traits().Dual || c.Wiring.Services == scenarios.ServedByVPP {
 		return
 	}
-	if len(c.IPAM.Ranges) > 0 || len(c.Nodes) > 0 {
+	if len(c.IPAM.Ranges) > 0 && c.IPAM.System == scenarios.NodeIPAM || len(c.Nodes) > 0 {
 		return
 	}
 	i := &c.IPAM
@@ -25,6 +26,9 @@ func (d drawer) drawDual(s *scenarios.Scenario) {
 	}
 	for _, p := range []*scenarios.CIDRPair{&i.PodSubnetCIDR, &i.VPPHostSubnetCIDR, &i.NodeInterconnectCIDR, &i.VXLANCIDR, &i.ServiceCIDR} {
 		*p = pair(*p, first6)
+	}
+	for _, r := range slices.Clone(i.Ranges) {
+		i.Ranges = append(i.Ranges, prefixOf6(r))
 	}
 	i.PodSubnetOneNodePrefixLenIPv6, i.VPPHostSubnetOneNodePrefixLenIPv6 = i.PodSubnetOneNodePrefixLen+ip4Bits, i.VPPHostSubnetOneNodePrefixLen+ip4Bits
 	for k := range s.Timeline {

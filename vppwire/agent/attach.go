@@ -262,7 +262,7 @@ func (a *Agent) pools() []string {
 	if plan.Second == nil {
 		return onePool
 	}
-	return []string{ipam.PoolOf(plan.PodSubnet.Addr()), ipam.PoolOf(plan.Second.PodSubnet.Addr())}
+	return plan.FamilyPools()
 }
 
 var onePool = []string{""}

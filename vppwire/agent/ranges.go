@@ -212,7 +212,7 @@ func (a *Agent) checkPools(p Pools) error {
 	if err := a.cfg.checkPools(p); err != nil {
 		return err
 	}
-	if _, ok := a.alloc.(ipam.DualStack); p.Dual() && !ok {
+	if both, ok := a.alloc.(ipam.DualStack); p.Dual() && (!ok || !both.Dual()) {
 		return fmt.Errorf("podSubnetCIDR %s,%s: the node's allocator has one address family", p.PodSubnet, p.Second.PodSubnet)
 	}
 	for _, old := range a.ranges.history {

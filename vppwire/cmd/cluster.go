@@ -63,7 +63,7 @@ func (f *clusterFlags) allocator(reuseDelay time.Duration) (ipam.NodeAllocator, 
 	case ipamCRD, ipamENI:
 		return cilium.NewExpiringNode(picker{}, ipamd.Gateway)
 	case ipamCalico:
-		return calico.NewNode(), nil
+		return calico.NewNode(f.families...), nil
 	case ipamMultiPool:
 		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Keep: agent.KeptForNAT, Outside: ipamd.Gateway})
 	}
@@ -83,8 +83,9 @@ type clusterFlags struct {
 	poolsNamespace, poolsName string
 	// ec2 are the environment's settings of --ipam datastore.
 	ec2 settingsOfIPAMD
-	// pods is the configuration's pod subnet, of --ipam crd and eni.
-	pods netip.Prefix
+	// pods is the configuration's pod subnet, of --ipam crd and eni; families are its pools of ipam, the primary first, of --ipam calico.
+	pods     netip.Prefix
+	families []string
 	// nodeConfigs: NodeConfig resources are heeded.
 	nodeConfigs bool
 }
@@ -140,12 +141,12 @@ func (f *clusterFlags) check(cfg *agent.Config) error {
 			return err
 		}
 	}
-	if f.addressed() {
+	if f.addressed() || f.ipam == ipamCalico {
 		plan, err := cfg.IPAMConfig.Resolve()
 		if err != nil {
 			return cli.Usagef("agent: %w", oneline.Error(err))
 		}
-		f.pods = plan.PodSubnet
+		f.pods, f.families = plan.PodSubnet, plan.FamilyPools()
 	}
 	if f.ipam == ipamContiv && cfg.IPAMConfig.UseExternalIPAM {
 		return cli.Usagef("agent: --ipam %s cuts blocks by node ID, and the configuration's useExternalIPAM takes them from elsewhere: leave out one of the two", f.ipam)

@@ -19,7 +19,7 @@ func (c *Config) allocator() (ipam.NodeAllocator, error) {
 		return datastore.NewNode(datastore.NodeConfig{Cooling: cmp.Or(c.EC2.Cooling, -1), Gateway: ipamd.Gateway})
 	}
 	if c.Calico != nil {
-		return calico.NewNode(), nil
+		return calico.NewNode(c.Calico.Families...), nil
 	}
 	if c.Addresses != nil {
 		return cilium.NewExpiringNode(picker{}, ipamd.Gateway)

@@ -11,6 +11,8 @@ import (
 type Calico struct {
 	// Server is the API server's socket.
 	Server string
+	// Families are those of a pod's addresses, the primary first.
+	Families []string
 	// Pace is how many times as fast as the clock the scenario's time passes.
 	Pace float64
 }

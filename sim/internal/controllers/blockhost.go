@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam/calico"
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/internal/cluster"
 )
 
@@ -62,7 +61,7 @@ func (h *blockHost) changed() {
 func (h *blockHost) prepare(a Attempt, pool string, then func()) {
 	h.asked++
 	h.waiting[h.asked] = then
-	h.step(calico.PodComing{ID: h.asked, Owner: a.Owner, Want: calico.WantOf(scenarios.CalicoAnnotations(pool), nil, nil, a.Wanted)})
+	h.step(calico.PodComing{ID: h.asked, Owner: a.Owner, Want: calico.WantOf(h.env.Plan.CalicoAnnotations(pool), nil, nil, a.Wanted)})
 }
 
 func (h *blockHost) letGo(id uint64) {

@@ -30,6 +30,8 @@ type blockSystem struct {
 	// named are the ranges of named pools, in which a node without addresses need not find any; asked what owners asked for.
 	named []netip.Prefix
 	asked map[ipam.Owner]string
+	// families are those of a pod's addresses, the primary first.
+	families []string
 	// aside counts the free addresses of the blocks with an affinity to a node.
 	aside map[string]int
 }
@@ -47,7 +49,10 @@ func (s *blockSystem) AsksPool(o ipam.Owner, pool string) {
 }
 
 // PoolOf implements PoolAsker.
-func (s *blockSystem) PoolOf(o ipam.Owner) string { return s.asked[o] }
+func (s *blockSystem) PoolOf(o ipam.Owner) string {
+	first, _ := o.First()
+	return s.asked[first]
+}
 
 func newBlockSystem(env Env) (System, error) {
 	plan, err := env.Plan.Plan()
@@ -56,7 +61,14 @@ func newBlockSystem(env Env) (System, error) {
 	}
 	own := scenarios.SectionOf[scenarios.CalicoIPAM](env.Plan)
 	s := &blockSystem{allocs: make(map[string]calico.Node), shown: make(map[string]map[string][]netip.Prefix), aside: make(map[string]int), asked: make(map[ipam.Owner]string),
-		pools: calico.Pools{BlockBits: plan.PodSubnetOneNodePrefixLen, MaxBlocks: own.MaxBlocks, Strict: own.StrictAffinity}}
+		families: plan.FamilyPools(), pools: calico.Pools{MaxBlocks: own.MaxBlocks, Strict: own.StrictAffinity}}
+	for _, of := range plan.Families() {
+		if of.PodSubnet.Addr().Is6() {
+			s.pools.BlockBits6 = of.PodSubnetOneNodePrefixLen
+		} else {
+			s.pools.BlockBits = of.PodSubnetOneNodePrefixLen
+		}
+	}
 	s.operated = operated[*tender, *blockHost]{env: env, program: tenderProgram, agents: make(map[string]*blockHost),
 		boot:   func(l *leader) *tender { return newTender(s, l) },
 		reside: func(node string, side Side) *blockHost { return newBlockHost(s, node, side, s.allocs[node]) }}
@@ -147,7 +159,7 @@ func (s *blockSystem) blocks() (list []calico.Block) {
 
 // Allocator implements System.
 func (s *blockSystem) Allocator(node string) (ipam.NodeAllocator, error) {
-	n := calico.NewNode()
+	n := calico.NewNode(s.families...)
 	s.allocs[node] = n
 	return n, nil
 }
@@ -201,15 +213,9 @@ func (s *blockSystem) RemoveRange(r netip.Prefix) error {
 	return nil
 }
 
-// FreeBlock implements System by a sum of its own: a node without addresses takes a free block, or borrows an address
-// of another node's.
+// FreeBlock implements System by a sum of its own: a node without addresses takes a free block of each family, or borrows an address of
+// another node's.
 func (s *blockSystem) FreeBlock() bool {
 	open := slices.DeleteFunc(slices.Clone(s.pools.Ranges), func(r netip.Prefix) bool { return slices.Contains(s.named, r) })
-	var taken []netip.Prefix
-	lends := false
-	for _, b := range s.blocks() {
-		taken = append(taken, b.CIDR)
-		lends = lends || !s.pools.Strict && len(b.Free) > 0 && slices.ContainsFunc(open, func(r netip.Prefix) bool { return r.Bits() <= b.CIDR.Bits() && r.Contains(b.CIDR.Addr()) })
-	}
-	return lends || slices.ContainsFunc(open, func(r netip.Prefix) bool { return blockranges.HasFree(r, s.pools.BlockBits, taken) })
+	return blockranges.Lends(s.env.Plan, open, s.blocks())
 }

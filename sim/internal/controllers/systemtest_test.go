@@ -28,12 +28,17 @@ func TestSystemStories(t *testing.T) {
 	}
 }
 
+func six(text string) scenarios.CIDRPair { return scenarios.CIDR(netip.MustParsePrefix(text)) }
+
 // modelled is a world as the suite drives one.
 type modelled struct{ *world }
 
 func newModelled(t *testing.T, s systemtest.Setup) modelled {
 	p := scenarios.IPAM{System: scenarios.System(s.System), PodSubnetOneNodePrefixLen: s.Block}
 	p.PodSubnetCIDR = scenarios.CIDR(s.Range)
+	if s.Range.Addr().Is6() {
+		p.VPPHostSubnetCIDR, p.VXLANCIDR, p.NodeInterconnectCIDR = six("fd02::/64"), six("fd03::/64"), six("fd04::/64")
+	}
 	p.Cilium.Mode, p.Cilium.PreAllocate = scenarios.CiliumMode(s.Mode), s.PreAllocate
 	p.Datastore = scenarios.DefaultConfig().IPAM.Datastore
 	return modelled{newWorld(t, p)}

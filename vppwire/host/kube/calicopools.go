@@ -77,7 +77,7 @@ func (m *calicoSettings) said() {
 		names = append(names, name)
 	}
 	slices.SortFunc(names, compareNumbered)
-	pools := calico.Pools{BlockBits: calico.DefaultBlockBits, Lengths: map[netip.Prefix]int{}, Names: map[string]netip.Prefix{},
+	pools := calico.Pools{BlockBits: calico.DefaultBlockBits, BlockBits6: calico.DefaultBlockBits6, Lengths: map[netip.Prefix]int{}, Names: map[string]netip.Prefix{},
 		Selectors: map[netip.Prefix]calico.Selector{}, Namespaces: map[netip.Prefix]calico.Selector{}}
 	for _, name := range names {
 		if r, err := space.ParsePrefix(m.specs[name].CIDR); err == nil {
@@ -115,15 +115,17 @@ func (s poolSpec) usable() (netip.Prefix, error) {
 		return r, err
 	case s.Disabled, s.AssignmentMode == "Manual", len(s.AllowedUses) > 0 && !slices.Contains(s.AllowedUses, "Workload"):
 		return netip.Prefix{}, nil
-	case r.Addr().Is6():
-		return r, fmt.Errorf("%s: addresses of IPv6 are not given", r)
 	case bad != nil:
 		return r, fmt.Errorf("nodeSelector: %w", bad)
 	case worse != nil:
 		return r, fmt.Errorf("namespaceSelector: %w", worse)
 	}
-	if n := blockBits(r, s.BlockSize); n < 20 || n > 32 || n < r.Bits() {
-		return r, fmt.Errorf("blockSize %d: want 20 to 32, and no less than the length of %s", n, r)
+	least, most := 20, 32
+	if r.Addr().Is6() {
+		least, most = 116, 128
+	}
+	if n := blockBits(r, s.BlockSize); n < least || n > most || n < r.Bits() {
+		return r, fmt.Errorf("blockSize %d: want %d to %d, and no less than the length of %s", n, least, most, r)
 	}
 	return r, nil
 }
@@ -204,7 +206,7 @@ func blockBits(r netip.Prefix, size int) int {
 	case size > 0:
 		return size
 	case r.Addr().Is6():
-		return 122
+		return calico.DefaultBlockBits6
 	}
 	return calico.DefaultBlockBits
 }

@@ -170,7 +170,7 @@ func (p *played) shown(name string) (list []netip.Prefix) {
 			must(p.t, err)
 			for i, h := range block.Hosts {
 				if calico.NodeOf(h) == name {
-					list = append(list, netip.PrefixFrom(block.Addr(i), 32))
+					list = append(list, netip.PrefixFrom(block.Addr(i), block.Addr(i).BitLen()))
 				}
 			}
 		}
@@ -237,7 +237,7 @@ func (n *playedNode) start(records []ipam.Record) {
 	if n.addressed() {
 		alloc = single
 	}
-	byBlocks := calico.NewNode()
+	byBlocks := calico.NewNode(ipam.PoolOf(n.setup.Range.Addr()))
 	if n.blocked() {
 		alloc = byBlocks
 	}
