@@ -128,6 +128,9 @@ func stolen(d *datadriven.TestData) mode.Stolen {
 func peerTwo(d *datadriven.TestData) mode.Peer {
 	p := mode.Peer{ID: 2, Address: addr("192.168.16.2"), VXLAN: addr("192.168.30.2"), PodNetworks: []netip.Prefix{prefix("10.1.2.0/24")},
 		HostSubnet: prefix("172.30.2.0/24"), Management: []netip.Addr{addr("10.20.0.10")}}
+	if d.HasArg("managed-there") { // its own NIC is stolen too
+		p.Management = []netip.Addr{p.Address}
+	}
 	if d.HasArg("draining") { // a block of the former pod subnet, which no cluster-wide route covers any more
 		p.PodNetworks = append(p.PodNetworks, prefix("10.9.2.0/24"))
 	}

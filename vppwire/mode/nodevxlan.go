@@ -75,6 +75,9 @@ func (nodeVXLAN) peer(c Config, o *objects, n Node, p Peer) {
 		return
 	}
 	for _, a := range p.Management {
+		if a == p.Address {
+			continue // its NIC is stolen: the tunnel's own packets go there, and the wire leads to it
+		}
 		host := netip.PrefixFrom(a, a.BitLen())
 		o.once(via(host))
 		o.once(toPodTable(host))
