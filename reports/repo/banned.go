@@ -145,7 +145,7 @@ func noInit() Rule {
 			var found []Finding
 			for _, s := range t.Sources {
 				for _, d := range s.Syntax.Decls {
-					if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+					if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" && !s.Generated() { // protobuf's register their messages
 						found = append(found, s.At(f.Pos(), "func init"))
 					}
 				}

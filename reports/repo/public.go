@@ -21,6 +21,8 @@ var public = []struct{ name, why string }{
 	{"ipam/systemtest", "the stories that the author of a driver plays; both drivers' tests do"},
 	{"ipam/recordtest", "the tests that the author of an address system runs; those of all four systems call them"},
 	{"ipam/datastore", "the store of amazon-vpc-cni-k8s under its own names, with its checkpoint file: a thin layer over the Node and NodePool that the simulator runs"},
+	{"vppwire/host/contiv", "contiv/vpp's plugins/contiv by upstream's names over a running agent; the agent's REST and gRPC answer by it"},
+	{"vppwire/host/contiv/containeridx", "its index of containers, by upstream's names"},
 	{"vppwire/host/kube", "agents and controllers on a Kubernetes API server; commands use its Connection, users link its parts with clients, clouds and controllers of their own"},
 	{"vppwire.ParseObject", "reads the lines that a plan and a trail print, for tools and for each kind's story"},
 	{"scenarios/yardstick", "benchmarks print the machine's rate beside their figures, those of users' own worlds too"},

@@ -337,7 +337,10 @@ func (p *pods) wirePod(t *attachment) {
 		return
 	}
 	facts.Filter = p.rest.filter(t.sandbox.PodNamespace, t.sandbox.PodName)
-	t.iface = p.wiring.PodInterface(facts)
+	if name := p.wiring.PodInterface(facts); name != t.iface {
+		t.iface = name
+		p.changes++
+	}
 	p.wire.Set(t.group, p.wiring.PodObjects(p.node, facts))
 }
 
@@ -391,6 +394,8 @@ func (p *pods) answerIfDone(t *attachment) {
 		return
 	}
 	p.todo |= todoPods
+	t.wired = true
+	p.changes++
 	if p.hookAfter(t) {
 		t.phase = phaseHooking
 		return
@@ -400,6 +405,7 @@ func (p *pods) answerIfDone(t *attachment) {
 
 func (p *pods) attached(t *attachment) {
 	t.phase, p.failing = phaseUp, ""
+	p.changes++
 	p.wire.Behind(t.group, false)
 	p.answerAdds(t, Answer{Result: p.result(t)})
 }

@@ -56,6 +56,8 @@ type attachment struct {
 	// unhooked: an earlier life began it, and nobody knows whether its hooks after the addition have run. A repeated ADD was
 	// not answered then, and runs them.
 	unhooked bool
+	// wired: see Attached.
+	wired bool
 	// adds, dels: open requests, oldest first. gcs: collections that wait for this one.
 	adds, dels []uint64
 	gcs        []*collection
@@ -112,6 +114,8 @@ type pods struct {
 	// scarce: the second family was the one that had no address last.
 	scarce   bool
 	lastHook uint64
+	// changes: see AttachmentsChanged.
+	changes uint64
 	// failing is why the last ADD that was wired was given up, empty since one was answered.
 	failing string
 	// staleBoot names the boot of stale attachments; several earlier boots count as one.
@@ -144,6 +148,7 @@ func (p *pods) init(c *core, j *journal, rest surroundings) {
 // add files a new attachment.
 func (p *pods) add(t *attachment) {
 	t.group = groupPods + t.sandbox.Owner.String()
+	p.changes++
 	p.byOwner[t.sandbox.Owner] = t
 	p.byGroup[t.group] = t
 	if k, ok := t.pod(); ok {
@@ -152,6 +157,7 @@ func (p *pods) add(t *attachment) {
 }
 
 func (p *pods) forget(t *attachment) {
+	p.changes++
 	delete(p.byOwner, t.sandbox.Owner)
 	delete(p.byGroup, t.group)
 	if t.number != 0 {

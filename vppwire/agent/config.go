@@ -168,6 +168,8 @@ type Config struct {
 	DriftRepair time.Duration
 	// Hooks are programs that run around each pod's life. They are the driver's affair (vppwire/host/hookprogram).
 	Hooks HookPrograms
+	// GRPCSocket is the absolute path of the unix socket on which the driver serves contiv/vpp's RemoteCNI and lookups; empty: none.
+	GRPCSocket string
 	// EmitHooks makes the agent emit Hook effects and wait for Hooked. A driver that has hooks sets it; no file does.
 	EmitHooks bool `yaml:"-"`
 }

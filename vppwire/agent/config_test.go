@@ -106,6 +106,8 @@ var configFields = []struct {
 	{"ExternalByHost", "false", "externalByHost: true", "true", func(c *Config) any { return c.Mode().OutsideByHost }, "{TCPstackDisabled: true, hostInterconnect: none, externalByHost: true}", "there is no way to the host"},
 	{"Hooks", "{  0s}", "hooks: {postAdd: /bin/a, preRemoval: /bin/b}", "{/bin/a /bin/b 10s}", func(c *Config) any { return c.Hooks },
 		"hooks:\n  preRemoval: bin/b", "contiv.yaml:3:15: Hooks preRemoval \"bin/b\": want an absolute path of a program"},
+	{"GRPCSocket", "", "grpcSocket: /run/vppdrill/contiv.sock", "/run/vppdrill/contiv.sock", func(c *Config) any { return c.GRPCSocket },
+		"grpcSocket: run/contiv.sock", "contiv.yaml:2:13: GRPCSocket \"run/contiv.sock\": want an absolute path of at most 100 bytes"},
 	// a driver's, no file's
 	{"EmitHooks", "false", "", "false", func(c *Config) any { return c.EmitHooks }, "emitHooks: true", "unknown field \"emitHooks\""},
 }

@@ -19,6 +19,8 @@ const (
 	ringMax = 32768
 	// hookTimeoutMax: a pod may have to wait for two hooks, and kubelets give a request up after two minutes.
 	hookTimeoutMax = time.Minute
+	// socketMax is Linux's sun_path without its zero byte, and without what a socket's name has before others may open it.
+	socketMax = 100
 )
 
 // Validate refuses what cannot work, what this product does not do and what changes nothing beside the other settings,
@@ -34,6 +36,9 @@ func (cfg *Config) findings() (found []error) {
 	cfg.checkIdle(refuse)
 	cfg.checkSteal(refuse)
 	cfg.checkHooks(refuse)
+	if p := cfg.GRPCSocket; p != "" && (!path.IsAbs(p) || path.Clean(p) != p || len(p) > socketMax || strings.ContainsRune(p, 0)) {
+		refuse("GRPCSocket %q: want an absolute path of at most %d bytes", p, socketMax)
+	}
 	switch {
 	case cfg.MainVRFID == cfg.PodVRFID:
 		refuse("MainVRFID and PodVRFID are both %d: pods need a table of their own", cfg.PodVRFID)

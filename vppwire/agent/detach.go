@@ -35,6 +35,7 @@ func (p *pods) remove(t *attachment) {
 		p.hasten(t)
 		return
 	}
+	p.changes++
 	p.answerAdds(t, cancelled)
 	p.underway = without(p.underway, t)
 	was := t.phase
@@ -94,6 +95,7 @@ func (p *pods) unwireDelayed() {
 // erase gives the address back, in the journal first.
 func (p *pods) erase(t *attachment) {
 	t.phase = phaseErasing
+	p.changes++
 	released := p.release(t)
 	list := append(ipamRecords(released), Record{Kind: RecordGone, Sandbox: Sandbox{Owner: t.sandbox.Owner}})
 	p.journal.persist(list, journalWaiter{what: stepDetach, att: t})

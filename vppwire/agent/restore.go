@@ -39,7 +39,7 @@ func (a *Agent) restore(e Restored) {
 				a.leftOut("%q is left out: the owner is not valid", r)
 				continue
 			}
-			t := &attachment{sandbox: r.Sandbox, number: r.Number, phase: phaseUp, stale: boot != e.Boot, unhooked: a.cfg.EmitHooks}
+			t := &attachment{sandbox: r.Sandbox, number: r.Number, phase: phaseUp, stale: boot != e.Boot, unhooked: a.cfg.EmitHooks, wired: true}
 			if t.stale {
 				a.pods.staleBoot = boot
 			}

@@ -54,6 +54,7 @@ func Settings() []Setting {
 		{"ClaimPatience", duration10m, "2m", "How long a node without an ID waits for other nodes' records in a store without any. This key is ours."},
 		{"DriftRepair", duration10m, "0s", "How often the agent looks at all of VPP and Linux and repairs what another hand has changed; 0s: only when something calls for it. This key is ours."},
 		{"AddPatience", duration10m, "30s", "How long an ADD may wait for the node, VPP or Linux before it fails. This key is ours."},
+		{"GRPCSocket", "absolute path", "none", "Unix socket of [gRPC services](agent.md#grpc): RemoteCNI for Contiv's CNI shim, and lookups. It is the agent's user's and root's alone. This key is ours."},
 		{"Hooks.postAdd", "absolute path", "none", "Program that runs when a pod is wired, before its ADD is answered: see [hooks](agent.md#hooks). This key is ours."},
 		{"Hooks.preRemoval", "absolute path", "none", "Program that runs before anything of a pod is removed. This key is ours."},
 		{"Hooks.timeout", duration1m, "10s", "How long a program may run before it is killed. Refused without a program. This key is ours."},

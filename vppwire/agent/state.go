@@ -65,6 +65,8 @@ type Attached struct {
 	Interface string
 	// Up: its ADD has been answered, in this life or an earlier one. Removing: its removal has begun.
 	Up, Removing bool
+	// Wired: VPP and Linux have had all of it, in this life or an earlier one.
+	Wired bool
 	// Stale: the machine has booted since, so that its namespace is gone.
 	Stale bool
 }
@@ -73,12 +75,22 @@ type Attached struct {
 func (a *Agent) Attachments() iter.Seq[Attached] {
 	return func(yield func(Attached) bool) {
 		for _, t := range a.pods.recorded() {
-			if !yield(Attached{Sandbox: t.sandbox, Lease: t.lease, Second: t.second, Interface: t.iface, Up: t.phase == phaseUp, Removing: t.removing(), Stale: t.stale}) {
+			if !yield(Attached{Sandbox: t.sandbox, Lease: t.lease, Second: t.second, Interface: t.iface, Up: t.phase == phaseUp, Removing: t.removing(), Stale: t.stale,
+				Wired: t.wired}) {
 				return
 			}
 		}
 	}
 }
+
+// AttachmentsChanged counts changes of what Attachments yields of attachments that are wired.
+func (a *Agent) AttachmentsChanged() uint64 { return a.pods.changes }
+
+// Config is the configuration that the agent acts on, defaults applied. Slices are the Agent's.
+func (a *Agent) Config() Config { return a.cfg }
+
+// HostAddrs are the addresses of the host's own links, as last told. The slice is the caller's.
+func (a *Agent) HostAddrs() []netip.Addr { return slices.Clone(a.hosts) }
 
 // Idle reports whether the agent has nothing left to do by itself and waits for no answer.
 func (a *Agent) Idle() bool { return a.Pending() == "" }

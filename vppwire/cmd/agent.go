@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -160,6 +161,9 @@ func (f *agentFlags) options(errOut io.Writer) (options, error) {
 	}
 	if err := hookprogram.Check(o.cfg.Hooks); err != nil {
 		return o, cli.Usagef("agent: %s: %w", f.config, err)
+	}
+	if o.cfg.GRPCSocket != "" && o.cfg.GRPCSocket == path.Clean(o.cniSocket) {
+		return o, cli.Usagef("agent: GRPCSocket %s of %s is the CNI plugin's: name another file", o.cfg.GRPCSocket, f.config)
 	}
 	if err := checkEtcd(o.etcd); err != nil && o.cluster.kind == clusterEtcd {
 		return o, err

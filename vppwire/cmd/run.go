@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -17,6 +18,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/cnisocket"
+	"github.com/vppdrill/vppdrill/vppwire/host/contiv"
+	"github.com/vppdrill/vppdrill/vppwire/host/contiv/remotecni"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
 	"github.com/vppdrill/vppdrill/vppwire/host/hookprogram"
 	"github.com/vppdrill/vppdrill/vppwire/host/ipamd"
@@ -43,7 +46,7 @@ func (o options) host() host.Config {
 // run runs an agent until ctx ends, which is no error.
 func run(ctx context.Context, o options) (err error) {
 	closing := func(what func() error) { err = errors.Join(err, what()) }
-	for _, path := range [...]string{o.journal, o.cniSocket} {
+	for _, path := range [...]string{o.journal, o.cniSocket, cmp.Or(o.cfg.GRPCSocket, o.cniSocket)} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
@@ -96,11 +99,11 @@ func run(ctx context.Context, o options) (err error) {
 			return err
 		}
 	}
-	d, err := host.New(c)
+	p, err := contiv.NewPlugin(c)
 	if err != nil {
 		return err
 	}
-	return serve(ctx, o, d, facts, addresses)
+	return serve(ctx, o, p, facts, addresses)
 }
 
 // warm has EC2 give an agent its addresses: what the agent hears of its cluster, and its steps, pass by the requester.
@@ -207,7 +210,8 @@ func (o options) returning(ctx context.Context, d *host.Driver) (later context.C
 }
 
 // serve runs the driver, its sockets and what works beside it until one of them ends.
-func serve(ctx context.Context, o options, d *host.Driver, facts facts, addresses *ipamd.Requester) error {
+func serve(ctx context.Context, o options, p *contiv.Plugin, facts facts, addresses *ipamd.Requester) error {
+	d := p.Driver
 	asked := kube.CNI(d)
 	if facts.asked != nil {
 		asked = facts.asked(d)
@@ -231,6 +235,14 @@ func serve(ctx context.Context, o options, d *host.Driver, facts facts, addresse
 		return untilOneEnds(ctx, server.Serve, func(context.Context) error { return err })
 	}
 	parts := append(shown, server.Serve, d.Run)
+	if o.cfg.GRPCSocket != "" {
+		services, err := remotecni.Listen(o.cfg.GRPCSocket, o.cniSocket, p, o.log)
+		if err != nil {
+			return untilOneEnds(ctx, append(shown, server.Serve, func(context.Context) error { return err })...)
+		}
+		parts = append(parts, services.Serve)
+		o.log.Info("gRPC", "socket", o.cfg.GRPCSocket)
+	}
 	if addresses != nil {
 		parts = append(parts, func(ctx context.Context) error { addresses.Run(ctx, d); return nil })
 	}

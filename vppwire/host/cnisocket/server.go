@@ -5,27 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net"
 	"os"
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
-	"github.com/vppdrill/vppdrill/vppwire/peercred"
 )
 
 // Agent answers requests: a host.Driver.
 type Agent interface {
 	Request(ctx context.Context, event func(number uint64) agent.Event) (agent.Answer, error)
 }
-
-// ErrInUse: another agent listens on the socket.
-var ErrInUse = errors.New("another agent listens on it")
 
 // Server answers on one socket.
 type Server struct {
@@ -44,52 +37,14 @@ const requestTime = 10 * time.Second
 // Listen makes the socket, with mode 0600 from the first moment on. A socket that a dead agent left is taken over;
 // ErrInUse where one lives.
 func Listen(path string, a Agent, log *slog.Logger) (*Server, error) {
-	if err := clear(path); err != nil {
+	l, err := Open(path)
+	if err != nil {
 		return nil, fmt.Errorf("CNI socket %s: %w", path, err)
-	}
-	// The mode a socket is born with is up to the process's mask, which all goroutines share: so it is made under another
-	// name and gets its own when nobody else may open it any more.
-	young := fmt.Sprintf("%s.%d", path, os.Getpid())
-	if err := os.Remove(young); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("CNI socket: %w", err)
-	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: young, Net: "unix"})
-	if err != nil {
-		return nil, fmt.Errorf("CNI socket: %w", err)
-	}
-	l.SetUnlinkOnClose(false)
-	if err = os.Chmod(young, 0o600); err == nil {
-		err = os.Rename(young, path)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("CNI socket: %w", err), l.Close(), os.Remove(young))
 	}
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &Server{path: path, listener: l, agent: a, log: log}, nil
-}
-
-// clear makes sure that nobody listens at path.
-func clear(path string) error {
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if info.Mode()&fs.ModeSocket == 0 {
-		return errors.New("there is a file of that name that is no socket")
-	}
-	c, err := net.Dial("unix", path)
-	if err == nil {
-		return errors.Join(ErrInUse, c.Close())
-	}
-	if !errors.Is(err, unix.ECONNREFUSED) {
-		return err
-	}
-	return nil // renaming over it takes it away
 }
 
 // Serve answers until ctx ends, then takes the socket away and waits for open requests, whose connections end without a
@@ -181,20 +136,4 @@ func (s *Server) answer(ctx context.Context, c net.Conn, req wire.Request) (wire
 		return wire.Response{}, false
 	}
 	return respond(req, a), true
-}
-
-// allowed refuses everybody but root and the agent's own user, whatever the socket's mode lets through.
-func allowed(c *net.UnixConn) error {
-	peer, err := peercred.Of(c)
-	if err != nil {
-		return err
-	}
-	return mayAsk(peer.Uid, uint32(os.Getuid()))
-}
-
-func mayAsk(uid, own uint32) error {
-	if uid != 0 && uid != own {
-		return fmt.Errorf("user %d may not ask this agent", uid)
-	}
-	return nil
 }

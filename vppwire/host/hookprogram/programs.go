@@ -46,7 +46,7 @@ func Check(of agent.HookPrograms) error {
 			err = path.Err
 		}
 		if err != nil {
-			return fmt.Errorf("Hooks %s %s: %w", h.key, h.program, err)
+			return fmt.Errorf("hook %s %s: %w", h.key, h.program, err)
 		}
 	}
 	return nil

@@ -110,9 +110,9 @@ func TestCheck(t *testing.T) {
 	}{
 		{agent.HookPrograms{}, ""},
 		{agent.HookPrograms{PostAdd: script(t, ""), PreRemoval: script(t, "")}, ""},
-		{agent.HookPrograms{PostAdd: plain}, "Hooks postAdd " + plain + ": it may not be executed"},
+		{agent.HookPrograms{PostAdd: plain}, "hook postAdd " + plain + ": it may not be executed"},
 		{agent.HookPrograms{PreRemoval: filepath.Dir(plain)}, "it is no file"},
-		{agent.HookPrograms{PreRemoval: plain + "x"}, "Hooks preRemoval " + plain + "x: no such file or directory"},
+		{agent.HookPrograms{PreRemoval: plain + "x"}, "hook preRemoval " + plain + "x: no such file or directory"},
 	} {
 		if err := Check(test.of); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: %v", test.of, err)

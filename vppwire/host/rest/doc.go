@@ -1,4 +1,4 @@
-// Package rest shows one agent over HTTP: its addresses as Contiv's agents do, its health, its metrics and its plan; of
+// Package rest shows one agent over HTTP: its addresses and lookups as Contiv's agents do, its health, its metrics and its plan; of
 // a controller its health alone.
 //
 // It decides paths and formats and changes nothing: there is no path that writes. Start at Handler, of a controller at

@@ -21,6 +21,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	lookup "github.com/vppdrill/vppdrill/vppwire/host/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
@@ -57,6 +58,8 @@ func Handler(cfg Config) http.Handler {
 	mux := http.NewServeMux()
 	h := handler(cfg)
 	mux.HandleFunc("GET "+PluginURL, h.ipam)
+	mux.HandleFunc("GET "+NodeURL, h.node)
+	mux.HandleFunc("GET "+ContainersURL, h.containers)
 	mux.Handle("GET /healthz", Probe(h.health))
 	mux.HandleFunc("GET /plan", h.plan)
 	mux.HandleFunc("GET "+StateURL, h.state(time.Now()))
@@ -169,14 +172,7 @@ func (out *NodeIPAM) fill(a addressed, own contiv.IPAMConfig) bool {
 	if !known || !n.Address.IsValid() {
 		return false
 	}
-	block := func(ip6 bool) string {
-		for _, b := range a.Blocks() { // active ones come first
-			if !b.Draining && b.Prefix.Addr().Is6() == ip6 {
-				return text(b.Prefix)
-			}
-		}
-		return ""
-	}
+	block := func(ip6 bool) string { return text(lookup.PodNetwork(a.Blocks(), ip6)) }
 	out.ID, out.IP, out.PodNetwork = a.ID(), n.Address.Addr().String(), block(n.Address.Addr().Is6())
 	out.VPPHostNetwork, out.Config = text(n.HostSubnet), configOf(&plan)
 	out.Config.ContivCIDR = own.ContivCIDR

@@ -37,6 +37,8 @@ func (s still) Ask(_ context.Context, look func(*agent.Agent)) error {
 var ranges = contiv.IPAMConfig{PodSubnetCIDR: "10.1.0.0/16", PodSubnetOneNodePrefixLen: 24, NodeInterconnectCIDR: "192.168.16.0/24",
 	VXLANCIDR: "192.168.30.0/24"}
 
+var web = ipam.Owner{Network: "k8s", ContainerID: "c1", IfName: "eth0"}
+
 // newAgent is a node that knows its ID, or not yet.
 func newAgent(t testing.TB, settled bool) *agent.Agent {
 	t.Helper()
@@ -52,7 +54,9 @@ func newAgent(t testing.TB, settled bool) *agent.Agent {
 	var records []agent.Record
 	if settled {
 		records = []agent.Record{{Kind: agent.RecordNode, NodeID: 1, NodeUID: "u"}, {Kind: agent.RecordIPAM, IPAM: ipam.Record{
-			Op: ipam.OpBlock, Prefix: netip.MustParsePrefix("10.1.1.0/24"), Addr: netip.MustParseAddr("10.1.1.1"), At: time.Unix(1, 0).UTC()}}}
+			Op: ipam.OpBlock, Prefix: netip.MustParsePrefix("10.1.1.0/24"), Addr: netip.MustParseAddr("10.1.1.1"), At: time.Unix(1, 0).UTC()}},
+			{Kind: agent.RecordIPAM, IPAM: ipam.Record{Op: ipam.OpLease, Owner: web, Addr: netip.MustParseAddr("10.1.1.2"), Prefix: netip.MustParsePrefix("10.1.1.0/24"), At: time.Unix(1, 0).UTC()}},
+			{Kind: agent.RecordBoot, Boot: "b"}, {Kind: agent.RecordSandbox, Number: 1, Sandbox: agent.Sandbox{Owner: web, Netns: "/run/netns/x", PodNamespace: "default", PodName: "web-0"}}}
 	}
 	now := time.Unix(1, 0)
 	effects := a.Step(now, agent.Restored{Records: records, Boot: "b"})
@@ -154,6 +158,16 @@ func TestPaths(t *testing.T) {
 		{h, "GET", "/plan", 200, "node\n  + table 1"},
 		{h, "GET", "/healthz", 200, "the store has not answered"},
 		{h, "GET", "/metrics", 200, "seen_total 0"},
+		{h, "GET", NodeURL, 200, `{"nodeIP":"192.168.16.1/24","podSubnet":"10.1.0.0/16","podNetwork":"10.1.1.0/24","natLoopbackIP":"10.1.1.254","hostIPs":[],`},
+		{h, "GET", ContainersURL, 200, "[{\"containerID\":\"c1\",\"podNamespace\":\"default\",\"podName\":\"web-0\""},
+		{h, "GET", ContainersURL + "?podNamespace=default&podName=web-0&containerID=c1", 200, `"ip":"10.1.1.2"`},
+		{h, "GET", ContainersURL + "?podNamespace=other", 200, "[]\n"},
+		{h, "GET", ContainersURL + "?vppIfName=", 400, `"vppIfName": want each of`},
+		{h, "GET", ContainersURL + "?vppIfName=host-vd1", 200, "[]\n"},
+		{h, "GET", ContainersURL + "?pod=web-0", 400, `"pod": want each of containerID, podName, podNamespace, vppIfName once at the most`},
+		{h, "GET", ContainersURL + "?podName=a&podName=b", 400, `"podName": want each of`},
+		{stopped, "GET", NodeURL, 503, "stopped"},
+		{stopped, "GET", ContainersURL, 503, "stopped"},
 		{h, "GET", "/nothing", 404, ""},
 		{h, "POST", "/plan", 405, ""},
 		{h, "DELETE", PluginURL, 405, ""},
