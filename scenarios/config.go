@@ -188,6 +188,8 @@ type Wiring struct {
 	Node  NodeWiring `yaml:"node" enum:"vxlan,l2" doc:"How nodes are connected: a VXLAN full mesh or a common L2 segment."`
 	Host  HostWiring `yaml:"host" enum:"veth,tap,none" doc:"How the host's Linux side is connected to VPP."`
 	MTU   uint32     `yaml:"mtu" min:"576" max:"9000" doc:"MTU of pod and host links."`
+	// StealNIC is the agents' StealFirstNIC.
+	StealNIC bool `yaml:"stealNIC" doc:"Nodes have one NIC, which VPP takes from the host's Linux (STN): the host keeps its address and default route, by VPP."`
 	// MainVRF and PodVRF are 0 and 1, or both not 0: Contiv honours them only together.
 	// The rings are of taps, 0 for VPP's own choice.
 	RxRing uint32 `yaml:"rxRing" min:"0" max:"32768" doc:"Entries of a tap's receive ring, a power of two; VPP's own choice (256) when absent."`

@@ -22,7 +22,7 @@ var ipamFields = strictyaml.Fields(reflect.TypeFor[IPAM]())
 // mistake in the order of the file's sections.
 func (s *Scenario) Validate() error {
 	for _, check := range [...]func() *InputError{
-		s.checkName, s.checkTopology, s.checkPlan, s.checkWiring, s.checkIdle, s.checkNodeSettings, s.checkServices, s.checkPolicies, s.checkRuntime, s.checkTimeline, s.checkChurn, s.checkFaults,
+		s.checkName, s.checkTopology, s.checkPlan, s.checkWiring, s.checkSteal, s.checkIdle, s.checkNodeSettings, s.checkServices, s.checkPolicies, s.checkRuntime, s.checkTimeline, s.checkChurn, s.checkFaults,
 		s.checkWorkload, s.checkEnd, s.checkLaws,
 	} {
 		if err := check(); err != nil {

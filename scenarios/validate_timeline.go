@@ -195,10 +195,16 @@ func (s *Scenario) checkTimeline() *InputError {
 				return err
 			}
 		case ChangeNodeAddress:
+			if s.Config.Wiring.StealNIC {
+				return s.wrongAt(path+".do", "%s: the node's address is its host's, with config.wiring.stealNIC", a.Verb())
+			}
 			if err := h.checkNodeAddress(path, ipam, a, r.present, step.Optional); err != nil {
 				return err
 			}
 		case ChangeManagement:
+			if s.Config.Wiring.StealNIC {
+				return s.wrongAt(path+".do", "%s: what VPP takes with a NIC has static addresses, with config.wiring.stealNIC", a.Verb())
+			}
 			if err := h.checkManagement(path, ipam, a, r.present, step.Optional); err != nil {
 				return err
 			}

@@ -102,13 +102,18 @@ func (w *World) newMachine(name string) (*machine, error) {
 		w.machinesMade++
 	}
 	m := &machine{w: w, name: name, number: w.machinesMade, at: w.net.Endpoint(name), up: true, disk: &hostmodel.Disk{}, rests: map[netip.Addr]time.Duration{}}
-	eth0 := hostmodel.Device{Name: managementLink}
+	eth0 := hostmodel.Device{Name: scenarios.HostLink}
 	for k := range w.s.Topology.HostIPs {
 		a := w.s.Management(m.number, k)
 		m.management = append(m.management, a.Addr())
 		eth0.Addrs = append(eth0.Addrs, a)
 	}
-	host, err := hostmodel.New(hostmodel.Config{ID: uint64(m.number), Devices: []hostmodel.Device{eth0}})
+	cfg := hostmodel.Config{ID: uint64(m.number)}
+	if w.s.Config.Wiring.StealNIC {
+		eth0.MTU, cfg.Routes = w.s.Topology.NICMTU, []vppwire.HostRoute{w.hostRoute()}
+	}
+	cfg.Devices = []hostmodel.Device{eth0}
+	host, err := hostmodel.New(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -295,6 +300,7 @@ func (m *machine) agentUp() {
 	m.seen.Restored()
 	w.system.AgentUp(m.name, side{a, p})
 	p.step(agent.HostAddresses{Addrs: m.management})
+	p.tellLinks(&cfg)
 	if m.own.IsValid() {
 		p.step(agent.OwnAddress{Addr: m.own})
 	}
@@ -383,24 +389,22 @@ func (m *machine) powerOn() {
 	m.startAgent()
 }
 
-// managementLink is the device that administrators reach a machine by.
-const managementLink = "eth0"
-
 // setManagement makes addrs the addresses of the machine's management link.
 func (m *machine) setManagement(addrs []netip.Addr) {
 	m.management = addrs
-	link, ok := m.host.Link("", managementLink)
+	link, ok := m.host.Link("", scenarios.HostLink)
 	if !ok {
 		return
 	}
 	for _, a := range slices.Clone(link.Addrs) {
-		if err := m.host.Apply(vppwire.AddrDel{Link: managementLink, Addr: a}); err != nil {
+		if err := m.host.Apply(vppwire.AddrDel{Link: scenarios.HostLink, Addr: a}); err != nil {
 			panic("sim: a listed address cannot be deleted: " + err.Error())
 		}
 	}
 	for _, a := range addrs {
-		if err := m.host.Apply(vppwire.AddrAdd{Link: managementLink, Addr: netip.PrefixFrom(a, scenarios.ManagementNetwork(a).Bits())}); err != nil {
+		if err := m.host.Apply(vppwire.AddrAdd{Link: scenarios.HostLink, Addr: netip.PrefixFrom(a, scenarios.ManagementNetwork(a).Bits())}); err != nil {
 			panic("sim: a free address cannot be added: " + err.Error())
 		}
 	}
+	m.routeHost()
 }

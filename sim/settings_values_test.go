@@ -65,7 +65,7 @@ var tries = map[string]try{
 	"config.ipam.calico.maxBlocksPerHost": {value: "1"}, "config.ipam.calico.emptyBlockGrace": {value: "1s", more: map[string]string{"calico": full}},
 
 	"config.wiring.pod": {value: "veth", in: []string{"no-host"}}, "config.wiring.node": {value: "l2", in: []string{"contiv", "taps", "no-host", "services", "leases"}},
-	"config.wiring.host": {value: "none", in: []string{"contiv", "taps", "veths", "services", "leases"}}, "config.wiring.mtu": {value: "1400"},
+	"config.wiring.host": {value: "none", in: []string{"contiv", "taps", "veths", "services", "leases"}}, "config.wiring.mtu": {value: "1400"}, "config.wiring.stealNIC": {value: "true"},
 	"config.wiring.rxRing": {value: "512"}, "config.wiring.txRing": {value: "512"}, "config.wiring.keepOffload": {value: "true"}, "config.wiring.neighborAge": {value: "4m"},
 	"config.wiring.mainVRF": {value: "5", with: "{config: {wiring: {mainVRF: 6, podVRF: 7}}}"}, "config.wiring.podVRF": {value: "8", with: "{config: {wiring: {mainVRF: 6, podVRF: 7}}}"},
 	"config.wiring.services": {value: "vpp", in: []string{"contiv", "taps", "veths", "no-host", "leases"}}, "config.wiring.natExternalTraffic": {value: "true"},

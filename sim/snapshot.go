@@ -50,6 +50,7 @@ func (m *machine) state() fact.NodeState {
 		Assigned: m.w.assigned[m.name], Management: m.management,
 		NoOffload: !m.w.wiring.KeepOffload, MainTable: m.w.wiring.MainTable, PodTable: m.w.wiring.PodTable, Pods: m.w.sandboxes(m),
 	}
+	n.Uplink = m.uplink()
 	n.Leased, n.OtherNICs = m.leased(), m.otherNICs()
 	if node, ok := m.w.api.Node(m.name); ok {
 		n.UID = node.UID
@@ -81,6 +82,9 @@ func (m *machine) state() fact.NodeState {
 	n.ServiceRange = facts.Services
 	if m.w.wiring.Interconnected() {
 		n.HostSubnet, n.HostVPP, n.HostLinux = facts.HostSubnet, facts.HostVPP, facts.HostLinux
+		if facts.Stolen.Has() {
+			n.HostLinux = facts.Address.Addr()
+		}
 	}
 	if len(facts.PodSubnets) > 0 {
 		n.PodSubnet, n.FormerPodSubnets, n.HostSubnets = facts.PodSubnets[0], facts.PodSubnets[1:], facts.HostSubnets

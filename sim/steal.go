@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -13,4 +16,39 @@ func (p *process) changeLinux(e agent.ChangeLinux) {
 			p.step(agent.LinuxChanged{Seq: e.Seq, Err: p.m.host.Apply(op)})
 		}
 	}})
+}
+
+// uplink is Linux' link of the machine's NIC, empty where VPP has it to itself.
+func (m *machine) uplink() string {
+	if !m.w.s.Config.Wiring.StealNIC {
+		return ""
+	}
+	return scenarios.HostLink
+}
+
+// hostRoute is the default route of each host whose NIC VPP takes.
+func (w *World) hostRoute() vppwire.HostRoute {
+	return vppwire.HostRoute{Dst: netip.PrefixFrom(netip.IPv4Unspecified(), 0), Via: w.s.HostGateway(), Link: scenarios.HostLink, Metric: scenarios.HostMetric}
+}
+
+// routeHost gives a host its default route again, which it loses with its addresses.
+func (m *machine) routeHost() {
+	if !m.w.s.Config.Wiring.StealNIC {
+		return
+	}
+	if err := m.host.Apply(vppwire.RouteSet{Route: m.w.hostRoute()}); err != nil {
+		panic("sim: a host cannot be given its default route: " + err.Error())
+	}
+}
+
+// tellLinks tells an agent that takes a NIC what the host has.
+func (p *process) tellLinks(cfg *agent.Config) {
+	if p.dead || !cfg.Steals() {
+		return
+	}
+	state, err := p.m.host.Dump("")
+	if err != nil {
+		panic("sim: a host's own links cannot be listed: " + err.Error())
+	}
+	p.step(agent.HostLinks{State: state})
 }

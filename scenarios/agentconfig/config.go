@@ -21,6 +21,7 @@ func Of(c scenarios.Config) (agent.Config, error) {
 		UseL2Interconnect: c.Wiring.Node == scenarios.NodeL2, UseTAPInterfaces: c.Wiring.Pod == scenarios.PodTAP,
 		PodInterconnect: agent.PodInterconnect(c.Wiring.Pod),
 		MTUSize:         c.Wiring.MTU, MainVRFID: c.Wiring.MainVRF, PodVRFID: c.Wiring.PodVRF,
+		StealFirstNIC:    c.Wiring.StealNIC,
 		HostInterconnect: agent.HostInterconnect(c.Wiring.Host), NodeIDQuarantine: c.Agent.NodeIDQuarantine,
 		AddPatience: c.Agent.AddPatience, DriftRepair: c.Agent.DriftRepair,
 		NodeName: "any",

@@ -14,7 +14,7 @@ import (
 func TestSettingsReachAgents(t *testing.T) {
 	values := map[string]any{
 		"Pod": scenarios.PodTAP, "Node": scenarios.NodeL2, "Host": scenarios.HostVETH,
-		"MTU": uint32(1400), "RxRing": uint32(512), "TxRing": uint32(64), "KeepOffload": true, "NeighborAge": 4 * time.Minute,
+		"MTU": uint32(1400), "RxRing": uint32(512), "TxRing": uint32(64), "KeepOffload": true, "StealNIC": true, "NeighborAge": 4 * time.Minute,
 		"NodeIDQuarantine": time.Minute, "AddPatience": time.Minute, "DriftRepair": time.Minute, "HookTime": time.Second,
 	}
 	values["Memif"] = true

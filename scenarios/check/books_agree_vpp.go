@@ -113,7 +113,12 @@ func (b *lists) sharedPort(ifc fact.Interface, parent string) error {
 	return nil
 }
 
+// interconnect reports whether an interface leads to the host: it has VPP's end of the interconnect, or borrows the node's address, which is
+// the host's.
 func (b *lists) interconnect(ifc *fact.Interface) bool {
+	if lender, ok := b.n.VPP.Interface(ifc.Unnumbered); ok && ifc.HasUnnumbered && b.n.Uplink != "" && slices.Contains(lender.Addrs, b.n.Address) {
+		return true
+	}
 	for _, a := range ifc.Addrs {
 		if a.Addr() == b.n.HostVPP {
 			return true

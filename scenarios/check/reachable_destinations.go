@@ -121,7 +121,7 @@ func collect(s fact.Snapshot) (*destinations, error) {
 // addNode adds a node's own addresses. Addresses of its Linux side are reached through VPP only where the two are
 // joined.
 func (d *destinations) addNode(n *fact.NodeState, i int32) {
-	if a := n.Address.Addr(); a.IsValid() {
+	if a := n.Address.Addr(); a.IsValid() && a != n.HostLinux {
 		d.list = append(d.list, destination{addr: a, home: i, kind: toVPP})
 	}
 	if s := n.Second; s != nil {

@@ -19,7 +19,7 @@ func (d *node) rangeSettings(n *fact.NodeState) (list []fact.Setting) {
 		}
 	}
 	first := fact.SecondFamily{Address: n.Address, VXLANAddress: n.VXLANAddress, HostSubnet: n.HostSubnet}
-	if c.Leases(n.Name) || c.Settings(n.Name).IP.IsValid() {
+	if c.Wiring.StealNIC || c.Leases(n.Name) || c.Settings(n.Name).IP.IsValid() {
 		first.Address = netip.Prefix{} // which does not follow from the ID
 	}
 	families := []*fact.SecondFamily{&first, n.Second}

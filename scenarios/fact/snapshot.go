@@ -72,7 +72,8 @@ type NodeState struct {
 	OtherNICs []OtherNIC
 	// VXLANAddress is the BVI's address; zero with plain L2.
 	VXLANAddress netip.Addr
-	// HostSubnet is the node's part of the VPP-host subnet; HostVPP and HostLinux its two ends.
+	// HostSubnet is the node's part of the VPP-host subnet; HostVPP and HostLinux its two ends. Where VPP has taken the host's NIC,
+	// HostLinux is the host's own address, which is the node's, and VPP's end borrows it.
 	HostSubnet         netip.Prefix
 	HostVPP, HostLinux netip.Addr
 	// HostSubnets are the cluster-wide ranges of such parts: the present one first, behind it those of which some node may
@@ -82,6 +83,9 @@ type NodeState struct {
 	Second *SecondFamily
 	// Management are the addresses by which administrators and the API server know the machine's Linux side.
 	Management []netip.Addr
+	// Uplink is Linux' link of the node's NIC where the host has the NIC as well as VPP: the addresses on it are on the wire
+	// between the nodes. Empty where VPP has the NIC to itself.
+	Uplink string
 	// PodSubnet is the cluster-wide pod subnet that the agent uses.
 	PodSubnet netip.Prefix
 	// FormerPodSubnets are earlier ones; some nodes may still hold blocks of them.

@@ -32,6 +32,11 @@ type VPP interface {
 	// ACLs are the rules for what comes in by an interface, or leaves by it, in the order in which they are asked; false
 	// where everything passes. What no rule is about does not pass.
 	ACLs(index uint32, leaving bool) ([]ACLRule, bool)
+	// STN finds the interface by which packets for an address of VPP's own leave that nothing in VPP takes, in frames for
+	// vppwire.STNMAC; false where no rule is about the address.
+	STN(addr netip.Addr) (index uint32, ok bool)
+	// ProxiesARP reports whether VPP answers ARP requests for an address of another by an interface.
+	ProxiesARP(index uint32, addr netip.Addr) bool
 	// NAT is how packets are translated; false where they are not.
 	NAT() (NAT, bool)
 	// Bridge returns a bridge domain with its members in ascending index order; ^0 is VPP's own, of which a view may know

@@ -69,11 +69,21 @@ func (l *Look) Whole() (index uint32, whole bool) {
 // After looks again and returns what is gone, nil for nothing. It is valid until the next Before.
 func (l *Look) After(call string) *fact.Removal {
 	now := l.state()
-	if now == l.before {
+	if now == l.before || l.moved() {
 		return nil
 	}
 	l.told.Call, l.told.Replaced = call, now.there
 	return &l.told
+}
+
+// moved: the host has an address of Linux still, by another link.
+func (l *Look) moved() bool {
+	t := &l.target
+	if t.What != fact.RemovedLinuxAddress {
+		return false
+	}
+	_, still := l.Linux.Local(t.Netns, t.Prefix.Addr())
+	return still
 }
 
 func (l *Look) state() state {

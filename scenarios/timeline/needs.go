@@ -63,6 +63,7 @@ const (
 	PodHooks
 	Dataplane
 	UnwiredPods
+	OnlyNICs
 )
 
 // needs is the one table of reasons for which an action or a setting is refused.
@@ -115,6 +116,7 @@ var needs = [...]string{
 	PlantedFaults:     "faults of other projects are planted into the simulator's agents alone",
 	PodHooks:          "no program here embeds the agent and registers hooks",
 	UnwiredPods:       "pods here are wired: addresses alone are the simulator's",
+	OnlyNICs:          "a host here has a NIC beside that of its VPP, and none that VPP could take",
 	Dataplane:         "pods have addresses alone, and there is no VPP, with config.wiring.pod none",
 }
 
@@ -206,6 +208,7 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"wiring.policies=vpp", PolicyFeed, s.Config.Wiring.Policies == scenarios.EnforcedByVPP},
 		{"topology.clockSpread", OwnClocks, s.Topology.ClockSpread > 0}, {"topology.clockDrift", OwnClocks, s.Topology.ClockDrift > 0},
 		{"config.runtime.newestByClock", OwnClocks, s.Config.Runtime.NewestByClock},
+		{"wiring.stealNIC", OnlyNICs, s.Config.Wiring.StealNIC},
 		{"wiring.pod=none", UnwiredPods, s.Config.Wiring.Pod == scenarios.PodNone},
 		{"wiring.pod=tap", VhostNet, s.Config.Wiring.Pod == scenarios.PodTAP},
 		{"topology.nic=false", GivenMachines, s.Topology.NIC == ""},

@@ -54,6 +54,11 @@ func (t *trip) host(n *node, netns string, arrived bool) Kind {
 			return end
 		}
 	}
+	if netns == "" && l.Name == n.Uplink {
+		t.sends(&l, arrived)
+		t.asks = true
+		return t.onto(n, l.Name, l.MTU, hop)
+	}
 	index, device, why := n.vppEnd(netns, &l)
 	switch {
 	case why != "":
@@ -71,21 +76,27 @@ func (t *trip) host(n *node, netns string, arrived bool) Kind {
 	// Without a permanent entry the kernel asks the wire; VPP answers for the interface's own addresses only.
 	mac, ok := n.Linux.Neighbor(netns, l.Name, hop)
 	if !ok {
-		if !owns(n, &ifc, hop) {
+		if !owns(n, &ifc, hop) && !n.VPP.ProxiesARP(index, hop) {
 			return t.drop(n, "Linux has no neighbor entry for the next hop and VPP does not answer for it")
 		}
 		mac = ifc.MAC
 	}
-	t.to, t.from = mac, l.MAC
+	t.to = mac
+	t.sends(&l, arrived)
+	return t.receive(n, &ifc)
+}
+
+// sends says who Linux' packet out of a link is from.
+func (t *trip) sends(l *vppwire.LinuxLink, arrived bool) {
+	t.from = l.MAC
 	if !arrived || t.proto == 0 { // what it forwards keeps its source; nobody looks at that of others
 		if t.src = t.forged; !t.src.IsValid() {
-			t.src = sourceOf(&l, t.dst)
+			t.src = sourceOf(l, t.dst)
 		}
 	}
 	if t.forgedMAC != (vppwire.MAC{}) {
 		t.from = t.forgedMAC
 	}
-	return t.receive(n, &ifc)
 }
 
 // toLinux sends the frame out of a tap or AF_PACKET interface.

@@ -46,6 +46,7 @@ const (
 	ActWire                     // a NIC sends
 	ActFragments                // it is cut to fit
 	ActNAT                      // NAT translates it
+	ActSTN                      // a rule of the STN plugin hands it to the host
 )
 
 func (l *trail) reset() {
@@ -117,6 +118,8 @@ func (l *trail) text(n *note) (place, decision string) {
 		return n.name, "in fragments, for an MTU of " + itoa(n.table)
 	case ActNAT:
 		return n.name, "NAT makes it " + netip.AddrPortFrom(n.src, uint16(n.table)).String() + " to " + netip.AddrPortFrom(n.addr, uint16(n.at)).String()
+	case ActSTN:
+		return n.name, "the STN rule of " + n.addr.String() + " hands it to the host"
 	case ActWire:
 		return n.name, "over the wire to " + n.addr.String() + " at " + n.link
 	}

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 // Sizes of VXLAN (RFC 7348), and the TTL and hop limit that VPP gives its packets (src/plugins/vxlan/vxlan.c, vxlan_rewrite).
@@ -22,6 +23,9 @@ func Overhead(to netip.Addr) int {
 	}
 	return wrapperLen + ip6More + ethernetLen
 }
+
+// protoICMP is IP's number of it.
+const protoICMP = 1
 
 // wrapped is a frame that goes into a tunnel: the packet around it is looked up in the encap table.
 func (t *trip) wrapped(n *node, tun *fact.Interface) Kind {
@@ -53,6 +57,11 @@ func (t *trip) wrapped(n *node, tun *fact.Interface) Kind {
 // tunnel's packets only from a source that it has a way back to and that is not its own (src/vnet/ip/ip4_forward.c,
 // ip4_local_check_src).
 func (t *trip) arrived(n *node, table uint32) Kind {
+	if t.depth == 0 {
+		if index, ok := n.VPP.STN(t.dst); ok && t.proto != protoICMP {
+			return t.punted(n, table, index)
+		}
+	}
 	if t.dut == nil && t.depth == 0 {
 		t.out = Outcome{Kind: Delivered, Node: n.Name, VPP: true}
 		return Delivered
@@ -77,6 +86,32 @@ func (t *trip) arrived(n *node, table uint32) Kind {
 		return t.complain(n)
 	}
 	return t.unwrapped(n)
+}
+
+// punted is a packet for VPP itself that nothing in VPP takes, and that an STN rule hands to the host. VPP answers pings itself; what
+// nobody says the protocol of is taken for a connection of the host's. The rule's frame goes to the interface's output as it is
+// (src/plugins/stn/stn.c, stn_ip46_punt_fn), behind the question whether there is a way back to the source.
+func (t *trip) punted(n *node, table, index uint32) Kind {
+	if t.dut != nil {
+		return t.unsure(n, "a rule of the STN plugin may take the packet")
+	}
+	ifc, ok := n.VPP.Interface(index)
+	if !ok {
+		return t.drop(n, "the interface of the address' STN rule does not exist")
+	}
+	if t.src.IsValid() {
+		switch back, why := t.follow(n, table, t.src, false); {
+		case why != "":
+			return t.drop(n, why)
+		case back.Action == fact.ActionLocal:
+			return t.drop(n, "the packet comes from an address of VPP's own")
+		case back.Action == fact.ActionDrop:
+			return t.drop(n, "VPP has no way back to the packet's source")
+		}
+	}
+	t.to = vppwire.STNMAC
+	t.w.trail.add(note{node: n, kind: ActSTN, name: ifc.Name, addr: t.dst, mac: t.to})
+	return t.transmit(n, &ifc, t.dst)
 }
 
 // unwrapped takes the frame out of a tunnel's packet. What takes it must be the same tunnel the other way round, which

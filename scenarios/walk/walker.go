@@ -13,6 +13,8 @@ type Walker struct {
 	nodes  []node
 	byName map[string]*node
 	nics   map[netip.Addr]nic
+	// hosts are nodes by the addresses that their Linux has on the wire: see NodeState.Uplink.
+	hosts map[netip.Addr]*node
 	// inside holds the frames inside the packet under way, the outermost last; trail tells its way.
 	inside []packet
 	trail  trail
@@ -69,6 +71,7 @@ func New(s fact.Snapshot) *Walker {
 			continue
 		}
 		w.byName[n.Name] = n
+		w.indexUplink(n)
 		if n.VPP == nil {
 			continue
 		}
@@ -90,6 +93,23 @@ func New(s fact.Snapshot) *Walker {
 		n.indexBridges()
 	}
 	return w
+}
+
+// indexUplink keeps what a host has on its side of a NIC.
+func (w *Walker) indexUplink(n *node) {
+	if n.Uplink == "" || n.Linux == nil {
+		return
+	}
+	l, ok := n.Linux.Link("", n.Uplink)
+	if !ok || !l.Up {
+		return
+	}
+	if w.hosts == nil {
+		w.hosts = map[netip.Addr]*node{}
+	}
+	for _, a := range l.Addrs {
+		w.hosts[a.Addr()] = n
+	}
 }
 
 // indexBridges keeps what a walk wants to know of bridge domains; their members would be copied with each question otherwise.

@@ -35,6 +35,10 @@ func (t *trip) answer(n *node, ifc *fact.Interface, hop netip.Addr) (mac vppwire
 
 // outsider brings a node's NIC a packet of somebody on the wire.
 func (t *trip) outsider(n *node) Kind {
+	if t.w.hosts[t.dst] == n {
+		t.src = t.forged
+		return t.ontoHost(n, n.Uplink, t.dst, n)
+	}
 	at, ok := t.w.nics[n.Address.Addr()]
 	switch {
 	case !ok || at.node != n:
@@ -50,35 +54,46 @@ func (t *trip) outsider(n *node) Kind {
 	return t.receive(n, &ifc)
 }
 
-// wire is the network between the nodes. ARP works there: it is learned, so a snapshot need not hold it, and up NICs
-// answer.
+// wire is the network between the nodes, with a frame that VPP sends out of a NIC. ARP works there: it is learned, so a snapshot need not
+// hold it, and up NICs answer.
 func (t *trip) wire(n *node, ifc *fact.Interface, hop netip.Addr) Kind {
 	if !hop.IsValid() {
 		return t.drop(n, "the bridge domain sends the frame to a NIC; what others do with it is not walked")
 	}
-	to, ok := t.w.nics[hop]
-	if !ok {
+	mtu := uint32(0)
+	if t.size > 0 {
+		mtu = n.nicMTU(ifc)
+	}
+	return t.onto(n, ifc.Name, mtu, hop)
+}
+
+// onto sends a frame for a next hop onto the wire, out of a NIC that carries so many bytes where the packet's size matters.
+func (t *trip) onto(n *node, out string, mtu uint32, hop netip.Addr) Kind {
+	to, host := t.takes(hop)
+	if to.node == nil && host == nil {
 		// A gateway outside the cluster is taken to know the nodes' own addresses and nothing else.
 		t.looksAtDestination()
-		if to, ok = t.w.nics[t.dst]; !ok {
-			t.w.trail.add(note{node: n, kind: ActWire, name: ifc.Name, addr: hop, link: "nobody of the cluster"})
+		if to, host = t.takes(t.dst); to.node == nil && host == nil {
+			t.w.trail.add(note{node: n, kind: ActWire, name: out, addr: hop, link: "nobody of the cluster"})
 			t.out = Outcome{Kind: Left, Node: n.Name, Why: "no NIC of the cluster has the next hop"}
 			return Left
 		}
 	}
 	switch {
+	case host == n || host == nil && to.node == n:
+		return t.drop(n, "the next hop is the node itself")
+	case host != nil:
+		return t.ontoHost(n, out, hop, host)
 	case to.shared:
 		return t.drop(n, "several NICs have the next hop's address")
-	case to.node == n:
-		return t.drop(n, "the next hop is the node itself")
 	}
 	peer, ok := to.node.VPP.Interface(to.index)
 	if !ok {
 		return t.drop(n, "the NIC with the next hop does not exist")
 	}
 	if t.size > 0 {
-		if mtu := n.nicMTU(ifc); t.exceeds(mtu) {
-			return t.drop(n, t.tooLong(ifc.Name, mtu)+": the NIC does not send it")
+		if t.exceeds(mtu) {
+			return t.drop(n, t.tooLong(out, mtu)+": the NIC does not send it")
 		}
 		if mtu := to.node.nicMTU(&peer); t.exceeds(mtu) {
 			return t.drop(to.node, t.tooLong(peer.Name, mtu)+": the NIC does not take it")
@@ -90,6 +105,24 @@ func (t *trip) wire(n *node, ifc *fact.Interface, hop netip.Addr) Kind {
 	if t.to != peer.MAC && !isGroup(t.to) {
 		return t.drop(n, fmt.Sprintf("its neighbor entry of %s has the MAC %s, and the NIC of %s has %s", hop, t.to, to.node.Name, peer.MAC))
 	}
-	t.w.trail.add(note{node: n, kind: ActWire, name: ifc.Name, addr: hop, link: to.node.Name})
+	t.w.trail.add(note{node: n, kind: ActWire, name: out, addr: hop, link: to.node.Name})
 	return t.receive(to.node, &peer)
+}
+
+// takes finds who has a next hop's address on the wire: a VPP's NIC, or a host on its side of a NIC. While VPP takes a NIC both may have
+// it, and both get the frame: a tunnel's packet is VPP's, any other finds the host at once.
+func (t *trip) takes(hop netip.Addr) (nic, *node) {
+	to, host := t.w.nics[hop], t.w.hosts[hop]
+	if host != nil && (t.depth == 0 || to.node == nil) {
+		return nic{}, host
+	}
+	return to, nil
+}
+
+// ontoHost is a frame that a host takes on its side of a NIC.
+func (t *trip) ontoHost(n *node, out string, hop netip.Addr, host *node) Kind {
+	t.asks = false
+	t.w.trail.add(note{node: n, kind: ActWire, name: out, addr: hop, link: "the host of " + host.Name})
+	t.next = Point{Node: host.Name, arrived: true, at: host}
+	return 0
 }

@@ -1,6 +1,7 @@
 package vppmodel
 
 import (
+	"bytes"
 	"iter"
 	"net/netip"
 )
@@ -45,6 +46,29 @@ func (v *VPP) Interface(at uint32) (Interface, bool) {
 		return Interface{}, false
 	}
 	return v.look(i), true
+}
+
+// Stolen finds the interface of an STN rule.
+func (v *VPP) Stolen(addr netip.Addr) (at uint32, found bool) {
+	at, found = v.stolen[addr]
+	return at, found
+}
+
+// ProxiesARP reports whether VPP answers ARP requests for an address by an interface: it is on there, and the address in a range of the
+// interface's table (src/vnet/arp/arp_proxy.c, 25.10).
+func (v *VPP) ProxiesARP(at uint32, addr netip.Addr) bool {
+	i := v.at(at)
+	if i == nil || !v.proxied[at] || !addr.Is4() {
+		return false
+	}
+	a := addr.As4()
+	for _, r := range v.proxies {
+		low, high := r.low.bytes(v4), r.high.bytes(v4)
+		if v.placed[r.place] == i.tables[v4] && bytes.Compare(low[:4], a[:]) <= 0 && bytes.Compare(a[:], high[:4]) <= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Interfaces yields all interfaces in ascending index order, local0 first.

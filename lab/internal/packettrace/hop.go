@@ -47,7 +47,7 @@ func Foretold(p walk.Path, dst netip.Addr) (out []Hop) {
 		h := p.Hops[i]
 		o := Hop{Node: h.Node, Place: h.Place, Says: h.Decision, act: h.Act}
 		switch h.Act {
-		case walk.ActHostRoute, walk.ActLocal, walk.ActNAT, walk.ActFragments:
+		case walk.ActHostRoute, walk.ActLocal, walk.ActNAT, walk.ActSTN, walk.ActFragments:
 			o.blind = true // Linux' part, and what shows in the packet only
 		case walk.ActTaken, walk.ActUnwrapped:
 		case walk.ActRoute:

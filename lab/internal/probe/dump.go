@@ -10,6 +10,7 @@ import (
 	"go.fd.io/govpp/adapter"
 	"go.fd.io/govpp/api"
 	"go.fd.io/govpp/binapi/af_packet"
+	"go.fd.io/govpp/binapi/arp"
 	"go.fd.io/govpp/binapi/classify"
 	"go.fd.io/govpp/binapi/fib"
 	interfaces "go.fd.io/govpp/binapi/interface"
@@ -20,6 +21,7 @@ import (
 	"go.fd.io/govpp/binapi/l2"
 	"go.fd.io/govpp/binapi/memclnt"
 	"go.fd.io/govpp/binapi/nat44_ed"
+	"go.fd.io/govpp/binapi/stn"
 	"go.fd.io/govpp/binapi/tapv2"
 	"go.fd.io/govpp/binapi/vxlan"
 )
@@ -39,7 +41,7 @@ func dumpVPP(ctx context.Context, c api.Connection) (*Dump, error) {
 		&l2.BridgeDomainDump{BdID: ^uint32(0), SwIfIndex: allInterfaces},
 		&ip_neighbor.IPNeighborDump{SwIfIndex: allInterfaces, Af: ip_types.ADDRESS_IP4},
 		&ip_neighbor.IPNeighborDump{SwIfIndex: allInterfaces, Af: ip_types.ADDRESS_IP6},
-		&ip.IPUnnumberedDump{SwIfIndex: allInterfaces}, &classify.ClassifyTableIds{},
+		&ip.IPUnnumberedDump{SwIfIndex: allInterfaces}, &classify.ClassifyTableIds{}, &arp.ProxyArpDump{}, &arp.ProxyArpIntfcDump{},
 	}
 	if err := d.ask(ctx, c, first); err != nil {
 		return nil, err
@@ -49,6 +51,9 @@ func dumpVPP(ctx context.Context, c api.Connection) (*Dump, error) {
 		return nil, err
 	}
 	if err := d.ask(ctx, c, []api.Message{&nat44_ed.Nat44ShowRunningConfig{}}); err != nil && !unknownMessage(err) {
+		return nil, err
+	}
+	if err := d.ask(ctx, c, []api.Message{&stn.StnRulesDump{}}); err != nil && !unknownMessage(err) {
 		return nil, err
 	}
 	if err := d.ask(ctx, c, aclDumps()); err != nil && !unknownMessage(err) {

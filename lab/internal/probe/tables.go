@@ -50,6 +50,7 @@ type tables struct {
 	classifiers map[uint32]*classifier
 	nat         nat
 	acls        acls
+	stolen      stolen
 }
 
 // entry is one route with the next longer one around it.
@@ -115,7 +116,7 @@ func (t *tables) addInterface(m *interfaces.SwInterfaceDetails) {
 }
 
 func (t *tables) add(m api.Message, from sources, nics []string) {
-	if t.addClassifier(m) || t.addNAT(m) || t.addACL(m) {
+	if t.addClassifier(m) || t.addNAT(m) || t.addACL(m) || t.addSTN(m) {
 		return
 	}
 	switch m := m.(type) {

@@ -9,11 +9,13 @@ import (
 
 	"go.fd.io/govpp/api"
 	"go.fd.io/govpp/binapi/af_packet"
+	"go.fd.io/govpp/binapi/arp"
 	"go.fd.io/govpp/binapi/fib"
 	"go.fd.io/govpp/binapi/fib_types"
 	interfaces "go.fd.io/govpp/binapi/interface"
 	"go.fd.io/govpp/binapi/ip"
 	"go.fd.io/govpp/binapi/ip_types"
+	"go.fd.io/govpp/binapi/stn"
 	"go.fd.io/govpp/binapi/vxlan"
 
 	"github.com/vppdrill/vppdrill/scenarios/fact"
@@ -59,6 +61,9 @@ func TestTables(t *testing.T) {
 		routeOf(t, "10.1.2.0/32", apiID+1, fib_types.FibPath{SwIfIndex: ^uint32(0), Type: fib_types.FIB_API_PATH_TYPE_DROP}),
 		routeOf(t, "10.1.2.1/32", apiID+1, fib_types.FibPath{SwIfIndex: 3, Type: fib_types.FIB_API_PATH_TYPE_LOCAL}),
 		routeOf(t, "10.2.0.0/16", apiID+1, fib_types.FibPath{SwIfIndex: 3}),
+		&stn.StnRulesDetails{IPAddress: addr, SwIfIndex: 2},
+		&arp.ProxyArpDetails{Proxy: arp.ProxyArp{TableID: 1, Low: ip_types.IP4Address{10, 0, 0, 1}, Hi: ip_types.IP4Address{10, 0, 0, 9}}},
+		&arp.ProxyArpIntfcDetails{SwIfIndex: 2}, &arp.ProxyArpIntfcDetails{SwIfIndex: 3},
 	}}
 	v := newTables(d, "uplink")
 	for _, c := range []struct{ what, got, want string }{
@@ -73,6 +78,11 @@ func TestTables(t *testing.T) {
 		{"nothing", show(v.Route(1, netip.MustParseAddr("9.9.9.9"))), "{1 0.0.0.0/0 1 invalid IP 0 0 false} true"},
 		{"no table", show(v.Route(5, netip.MustParseAddr("9.9.9.9"))), "{0 invalid Prefix 0 invalid IP 0 0 false} false"},
 		{"tunnel", show(v.Tunnel(netip.MustParseAddr("192.168.16.1"), netip.MustParseAddr("192.168.16.2"), 10)), "4 true"},
+		{"STN", show(v.STN(netip.MustParseAddr("192.168.16.1"))) + " " + show(v.STN(netip.MustParseAddr("192.168.16.2"))), "2 true 0 false"},
+		{"proxied", fmt.Sprint(v.ProxiesARP(2, netip.MustParseAddr("10.0.0.9"))), "true"},
+		{"beyond the range", fmt.Sprint(v.ProxiesARP(2, netip.MustParseAddr("10.0.0.10"))), "false"},
+		{"other table", fmt.Sprint(v.ProxiesARP(3, netip.MustParseAddr("10.0.0.9"))), "false"},
+		{"not on", fmt.Sprint(v.ProxiesARP(1, netip.MustParseAddr("10.0.0.9"))), "false"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %s, want %s", c.what, c.got, c.want)

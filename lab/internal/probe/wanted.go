@@ -27,6 +27,7 @@ func Wanted(view fact.VPP, objects []vppwire.Object) (fact.VPP, bool) {
 	w.machine(objects)
 	for _, o := range objects {
 		w.apply(o)
+		w.steals(o)
 	}
 	w.routes(objects)
 	w.sources(objects)

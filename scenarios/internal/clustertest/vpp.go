@@ -27,6 +27,9 @@ type VPP struct {
 	Senders []fact.Source
 	// Filters are the rules for what leaves by an interface, by its index, Takes those for what comes in.
 	Filters, Takes map[uint32][]fact.ACLRule
+	// Stolen are the STN rules: interfaces by address. Proxies are what interfaces answer ARP for, by their index.
+	Stolen  map[netip.Addr]uint32
+	Proxies map[uint32]netip.Prefix
 	// Translates is its NAT, none without mappings.
 	Translates fact.NAT
 
@@ -243,6 +246,18 @@ func (v *VPP) FIB(id uint32, mac vppwire.MAC) (fact.FIBEntry, bool) {
 // Admits implements fact.VPP.
 func (v *VPP) Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool {
 	return !v.Ifaces[index].Guarded || slices.Contains(v.Senders, fact.Source{Addr: addr, MAC: mac})
+}
+
+// STN implements fact.VPP.
+func (v *VPP) STN(addr netip.Addr) (uint32, bool) {
+	index, ok := v.Stolen[addr]
+	return index, ok
+}
+
+// ProxiesARP implements fact.VPP.
+func (v *VPP) ProxiesARP(index uint32, addr netip.Addr) bool {
+	r, on := v.Proxies[index]
+	return on && r.Contains(addr)
 }
 
 // ACLs implements fact.VPP.

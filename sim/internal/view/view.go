@@ -107,6 +107,8 @@ func (v view) Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool {
 	return v.VPP.Admits(index, mac, addr)
 }
 
+func (v view) STN(addr netip.Addr) (uint32, bool) { return v.Stolen(addr) }
+
 func (v view) Sources(index uint32) iter.Seq[fact.Source] {
 	return each(slices.Values(v.Senders(index)), func(s vppmodel.Sender) fact.Source {
 		return fact.Source{Addr: s.Addr, MAC: s.MAC}

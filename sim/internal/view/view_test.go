@@ -3,18 +3,21 @@ package view_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 
 	"go.fd.io/govpp/api"
+	"go.fd.io/govpp/binapi/arp"
 	"go.fd.io/govpp/binapi/fib_types"
 	interfaces "go.fd.io/govpp/binapi/interface"
 	"go.fd.io/govpp/binapi/ip"
 	"go.fd.io/govpp/binapi/ip_neighbor"
 	"go.fd.io/govpp/binapi/ip_types"
 	"go.fd.io/govpp/binapi/l2"
+	"go.fd.io/govpp/binapi/stn"
 	"go.fd.io/govpp/binapi/tapv2"
 	"go.fd.io/govpp/binapi/vxlan"
 
@@ -102,6 +105,24 @@ func TestView(t *testing.T) {
 	} {
 		if got := fmt.Sprint(c.got); got != c.want {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+	}
+	// What is passed to the host, and answered for others.
+	stolen, low, high := ip_types.NewAddress(net.ParseIP("192.168.30.1")), ip_types.IP4Address{192, 168, 30, 1}, ip_types.IP4Address{192, 168, 30, 9}
+	do(&stn.StnAddDelRule{IPAddress: stolen, SwIfIndex: 4, IsAdd: true}, &stn.StnAddDelRuleReply{})
+	do(&arp.ProxyArpAddDel{IsAdd: true, Proxy: arp.ProxyArp{TableID: 1, Low: low, Hi: high}}, &arp.ProxyArpAddDelReply{})
+	do(&arp.ProxyArpIntfcEnableDisable{SwIfIndex: 2, Enable: true}, &arp.ProxyArpIntfcEnableDisableReply{})
+	at := netip.MustParseAddr
+	if got := one(w.STN(at("192.168.30.1"))) + " " + one(w.STN(at("192.168.30.2"))); got != "4 true 0 false" {
+		t.Error("STN: ", got)
+	}
+	for _, c := range []struct {
+		index uint32
+		addr  string
+		want  bool
+	}{{2, "192.168.30.9", true}, {2, "192.168.30.1", true}, {2, "192.168.30.10", false}, {2, "192.168.30.0", false}, {4, "192.168.30.9", false}, {2, "fd00::1", false}} {
+		if got := w.ProxiesARP(c.index, at(c.addr)); got != c.want {
+			t.Errorf("interface %d answers for %s: %t", c.index, c.addr, got)
 		}
 	}
 	bvi, _ := w.Interface(2)
