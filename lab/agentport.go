@@ -100,7 +100,7 @@ func lastPanic(file string) string {
 func (n *node) agentConfigFor() nodeagent.Config {
 	in := func(name string) string { return filepath.Join(n.dir, name) }
 	c := nodeagent.Config{
-		Agent: n.w.agents(), ReuseDelay: n.w.scenario().Config.IPAM.ReuseDelay, External: n.w.scenario().Config.IPAM.UseExternalIPAM, Cilium: n.w.scenario().Config.IPAM.System == scenarios.Cilium,
+		Agent: n.w.agents(), ReuseDelay: n.w.scenario().Config.IPAM.ReuseDelay, External: n.w.scenario().Config.IPAM.UseExternalIPAM, Cilium: n.w.scenario().Config.IPAM.System == scenarios.Cilium, Dual: n.w.scenario().Config.IPAM.Dual(),
 		// A lost reply costs the connection, so a lab's patience is at least what a loaded machine needs.
 		CallTimeout: max(n.w.scenario().Config.Agent.CallTimeout, 10*time.Second),
 		VPP:         filepath.Join(n.machine.VPPDir(), vppproc.APISocketFile), Store: in(storeSocket), Cluster: in(apiSocket),

@@ -77,6 +77,8 @@ type Traits struct {
 	EC2, Single bool
 	// IPv6 and Dual: it takes ranges of IPv6 alone, and of two families.
 	IPv6, Dual bool
+	// NoDual says why it takes no two families, "" where that is not built for it.
+	NoDual string
 	// Ranges says how ranges may change.
 	Ranges RangeChanges
 	// BlockBits is the length of blocks where a file gives none; 0: Contiv's default.

@@ -78,19 +78,16 @@ func (calicoRules) Traits(c IPAM) Traits {
 
 func (r calicoRules) Check(s *Scenario, p contiv.Plan) *InputError {
 	for _, of := range p.Families() {
-		field, more := "podSubnetOneNodePrefixLen", 0
+		more := 0
 		if of.PodSubnet.Addr().Is6() {
 			more = moreBitsIPv6
 		}
-		if more > 0 && p.Second != nil {
-			field += "IPv6"
-		}
 		if n := of.PodSubnetOneNodePrefixLen; n < r.bitsMin+more || n > r.bitsMax+more {
-			return s.wrongAt("config.ipam."+field, "Calico's blocks are /%d to /%d", r.bitsMin+more, r.bitsMax+more)
+			return s.wrongAt(lengthField(p, of), "Calico's blocks are /%d to /%d", r.bitsMin+more, r.bitsMax+more)
 		}
-		if ranges := s.Config.IPAM.Ranges; len(ranges) > 0 && !slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return r.Addr().BitLen() == of.PodSubnet.Addr().BitLen() }) {
-			return s.wrongAt("config.ipam.ranges", "has none inside %s: pods get an address of each family of podSubnetCIDR, or none", of.PodSubnet)
-		}
+	}
+	if err := s.checkRangesOfFamilies(p); err != nil {
+		return err
 	}
 	pools, all := SectionOf[CalicoIPAM](s.Config.IPAM).Pools, slices.Clone(s.Config.IPAM.Ranges)
 	if len(pools) > 0 && len(all) == 0 {

@@ -19,9 +19,10 @@ var ciliumSystem = AddressSystem{Name: Cilium, Rules: ciliumRules{}, Draws: cili
 func (ciliumRules) Traits(c IPAM) Traits {
 	mode := c.Cilium.Mode
 	t := Traits{Leader: true, Daemons: mode != ClusterPool, EC2: mode == ENI, Single: mode == ENI || mode == CRD, Ranges: RangesComeAndGo}
-	t.IPv6 = !t.Single
+	t.IPv6, t.Dual = !t.Single, !t.Single
 	t.NoWanted = "Cilium's plugin asks its agent for any address of a pool"
 	if t.Single {
+		t.NoDual = "cilium's mode " + string(mode) + " gives single addresses of one family here; modes cluster-pool and multi-pool give both"
 		t.NoReuseDelay = "is nothing that cilium has with mode " + string(mode) + ": what a node gives back is releaseDelay's affair"
 	}
 	for _, p := range c.Cilium.Pools {
@@ -57,10 +58,15 @@ func (ciliumRules) Check(s *Scenario, p contiv.Plan) *InputError {
 		}
 		return s.checkEC2(c, p, "config.ipam.cilium.prefixDelegation", c.Cilium.PrefixDelegation)
 	}
-	if c.Cilium.Mode == MultiPool && p.PodSubnet.Addr().Is4() {
-		return nil // blocks without room for a gateway have one outside
+	for _, of := range p.Families() {
+		if c.Cilium.Mode == MultiPool && of.PodSubnet.Addr().Is4() {
+			continue // blocks without room for a gateway have one outside
+		}
+		if err := s.checkBlockBits(lengthField(p, of), *of); err != nil {
+			return err
+		}
 	}
-	return s.checkBlockBits("config.ipam.podSubnetOneNodePrefixLen", p)
+	return s.checkRangesOfFamilies(p)
 }
 
 func (ciliumRules) Draw(d Chooser, c *IPAM) bool {

@@ -16,7 +16,7 @@ var datastoreSystem = AddressSystem{Name: Datastore, Rules: datastoreRules{}, Dr
 	Requests: []string{"describe-enis", "read-imds", "set-up-eni", "assign-units", "unassign-units", "create-eni", "delete-eni"}}
 
 func (datastoreRules) Traits(c IPAM) Traits {
-	return Traits{Daemons: true, EC2: true, Single: true, Ranges: RangesComeAndGo, Rest: max(c.Datastore.Cooling, c.ReuseDelay),
+	return Traits{Daemons: true, EC2: true, Single: true, Ranges: RangesComeAndGo, NoDual: "AWS VPC CNI gives a pod an address of IPv4 or of IPv6, never of both (ENABLE_IPv4 and ENABLE_IPv6 exclude each other)", Rest: max(c.Datastore.Cooling, c.ReuseDelay),
 		NoWanted: "AWS VPC CNI gives the address that its interfaces have to spare"}
 }
 

@@ -47,6 +47,8 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 	switch {
 	case err != nil:
 		return s.wrongAt("config.ipam", "%s", err)
+	case p.Second != nil && t.NoDual != "":
+		return s.wrongAt("config.ipam.podSubnetCIDR", "%s: %s", c.PodSubnetCIDR, t.NoDual)
 	case p.Second != nil && !t.Dual:
 		return s.wrongAt("config.ipam.podSubnetCIDR", "%s: %s gives addresses of one family here; %s take two", c.PodSubnetCIDR, c.System,
 			systemsWith("and", func(t Traits) bool { return t.Dual }))
@@ -130,6 +132,25 @@ func (s *Scenario) checkRestart(path string, c IPAM, a RestartController) *Input
 	return s.checkBlockBits(path+".podSubnetOneNodePrefixLen", p)
 }
 
+// lengthField is the field that says how long blocks of one of a plan's families are.
+func lengthField(p contiv.Plan, of *contiv.Plan) string {
+	if p.Second != nil && of.PodSubnet.Addr().Is6() {
+		return "config.ipam.podSubnetOneNodePrefixLenIPv6"
+	}
+	return "config.ipam.podSubnetOneNodePrefixLen"
+}
+
+// checkRangesOfFamilies refuses ranges of which a family has none.
+func (s *Scenario) checkRangesOfFamilies(p contiv.Plan) *InputError {
+	ranges := s.Config.IPAM.Ranges
+	for _, of := range p.Families() {
+		if len(ranges) > 0 && !slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return p.OfFamily(r.Addr()).PodSubnet == of.PodSubnet }) {
+			return s.wrongAt("config.ipam.ranges", "has none inside %s: pods get an address of each family of podSubnetCIDR, or none", of.PodSubnet)
+		}
+	}
+	return nil
+}
+
 // checkBlockBits refuses blocks without room for a pod.
 func (s *Scenario) checkBlockBits(path string, p contiv.Plan) *InputError {
 	most := blockBitsMax
@@ -189,8 +210,8 @@ func (s *Scenario) checkPools(c IPAM, pods netip.Prefix, bits int) *InputError {
 	all := slices.Clone(c.Ranges)
 	switch {
 	case len(c.Cilium.Pools) == 0:
-	case c.System != Cilium || c.Cilium.Mode != MultiPool || pods.Addr().Is6():
-		return s.wrongAt("config.ipam.cilium.pools", "are of cilium's mode multi-pool, with IPv4")
+	case c.System != Cilium || c.Cilium.Mode != MultiPool || pods.Addr().Is6() || c.Dual():
+		return s.wrongAt("config.ipam.cilium.pools", "are of cilium's mode multi-pool, with IPv4 alone")
 	case len(c.Ranges) == 0:
 		return s.wrongAt("config.ipam.cilium.pools", noDefaultPool)
 	}

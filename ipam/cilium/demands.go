@@ -68,7 +68,9 @@ func (oneCIDR) Refused(time.Time, string) {}
 type Demands struct {
 	alloc *Node
 	pools []string
-	of    []Demand
+	// families are of which family each is, "" for that of the cluster.
+	families []Family
+	of       []Demand
 	// leases and blocks are how many the node had at the last look.
 	leases, blocks int
 }
@@ -76,14 +78,20 @@ type Demands struct {
 // NewDemands are the demands of a node; Add gives them pools, the default one first.
 func NewDemands(alloc *Node) *Demands { return &Demands{alloc: alloc} }
 
-// Add adds a pool.
-func (d *Demands) Add(pool string, of Demand) {
-	d.pools, d.of = append(d.pools, pool), append(d.of, of)
+// Add adds a pool, of one of the node's Families; those of a pool come one after the other.
+func (d *Demands) Add(pool string, f Family, of Demand) {
+	d.pools, d.families, d.of = append(d.pools, pool), append(d.families, f), append(d.of, of)
 }
 
-// Refused says that a pod found no address of a pool; a pool that is not known stands for the default one.
+// Refused says that a pod found no address of a pool, of some family: it needs one of each. A pool that is not known stands for the default
+// one.
 func (d *Demands) Refused(now time.Time, pool, pod string) {
-	d.of[max(slices.Index(d.pools, pool), 0)].Refused(now, pod)
+	name := d.pools[max(slices.Index(d.pools, pool), 0)]
+	for i, of := range d.of {
+		if d.pools[i] == name {
+			of.Refused(now, pod)
+		}
+	}
 }
 
 // Placed says that a pod has an address.
@@ -93,19 +101,16 @@ func (d *Demands) Placed(pod string) {
 	}
 }
 
-// Look is what an agent needs that has these blocks; six says that its pods have addresses of IPv6. Of pools beside the
+// Look is what an agent needs that has these blocks; six says that pods of a node of
+// one family have addresses of IPv6. Of pools beside the
 // default one nothing is asked while nothing is needed.
 func (d *Demands) Look(now time.Time, held []ipam.Block, idle, six bool) AgentSeen {
 	a := AgentSeen{Idle: idle}
 	d.leases, d.blocks = d.alloc.Len(), len(d.alloc.Blocks())
 	for i, of := range d.of {
 		n := of.Needed(now)
-		needed := PoolDemand{IPv4Addrs: n}
-		if six {
-			needed = PoolDemand{IPv6Addrs: n}
-		}
 		if i == 0 || n > 0 {
-			a.Requests = append(a.Requests, PoolRequest{Pool: d.pools[i], Needed: needed})
+			a.request(d.pools[i], n, d.families[i] == IPv6 || d.families[i] == "" && six)
 		}
 		a.Excess = append(a.Excess, of.Excess(n)...)
 		if until := of.Until(); a.Until.IsZero() || !until.IsZero() && until.Before(a.Until) {
@@ -121,6 +126,19 @@ func (d *Demands) Look(now time.Time, held []ipam.Block, idle, six bool) AgentSe
 		}
 	}
 	return a
+}
+
+// request asks for so many addresses of a pool.
+func (a *AgentSeen) request(pool string, n int, six bool) {
+	if k := len(a.Requests) - 1; k < 0 || a.Requests[k].Pool != pool {
+		a.Requests = append(a.Requests, PoolRequest{Pool: pool})
+	}
+	needed := &a.Requests[len(a.Requests)-1].Needed
+	if six {
+		needed.IPv6Addrs = n
+	} else {
+		needed.IPv4Addrs = n
+	}
 }
 
 // Behind reports whether the node has other blocks, or more or fewer leases, than at the last look.

@@ -3,7 +3,9 @@ package cilium
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
@@ -32,6 +34,8 @@ type NodeConfig struct {
 	// PoolOf names the pool of a block, for a node with several: Want.Pool asks for one of them. nil: all are of
 	// DefaultPool.
 	PoolOf func(block netip.Prefix) string
+	// Dual: pods get an address of each family, which are the pools ipam.PoolIPv4 and ipam.PoolIPv6. There is no PoolOf then.
+	Dual bool
 }
 
 // Node gives out the pod addresses of one node the way Cilium's host-scope mode does: a search in a block starts
@@ -47,7 +51,7 @@ type Node struct {
 	cfg    NodeConfig
 }
 
-var _ ipam.NodeAllocator = (*Node)(nil)
+var _ ipam.DualStack = (*Node)(nil)
 
 // NewNode returns a node without blocks.
 func NewNode(c NodeConfig) (*Node, error) {
@@ -56,6 +60,12 @@ func NewNode(c NodeConfig) (*Node, error) {
 	}
 	if c.Expiration < 0 {
 		return nil, fmt.Errorf("node: expiration %s is negative", c.Expiration)
+	}
+	if c.Dual {
+		if c.PoolOf != nil {
+			return nil, errors.New("node: named pools are of one family")
+		}
+		c.PoolOf = func(block netip.Prefix) string { return ipam.PoolOf(block.Addr()) }
 	}
 	s := system{pick: c.Pick, hold: c.Keep, avoid: c.Avoid, outside: space.NormalAddr(c.Outside), routerLabel: pickRouter}
 	if c.FirstRouter {
@@ -66,11 +76,35 @@ func NewNode(c NodeConfig) (*Node, error) {
 
 // Allocate implements ipam.Allocator, as ipam.Ledger does.
 func (n *Node) Allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Lease, []ipam.Record, error) {
+	if _, has := n.Lease(o); !has && n.cfg.Dual && !w.Addr.IsValid() && !n.active(w.Pool) {
+		return ipam.Lease{}, nil, ipam.ErrNoBlock
+	}
 	l, records, err := n.BlockLedger.Allocate(now, o, w)
 	if len(records) > 0 && n.cfg.Expiration > 0 {
 		n.timers.start(o, now.Add(n.cfg.Expiration))
 	}
 	return l, records, err
+}
+
+// active reports whether a block of a pool is active.
+func (n *Node) active(pool string) bool {
+	return slices.ContainsFunc(n.Active(), func(b *ipam.AddressBlock) bool { return n.cfg.PoolOf(b.Prefix) == pool })
+}
+
+// Dual implements ipam.DualStack.
+func (n *Node) Dual() bool { return n.cfg.Dual }
+
+// FreeIn implements ipam.DualStack, on a node of two families.
+func (n *Node) FreeIn(now time.Time, pool string) int {
+	return int(min(n.FreeOf(now, pool), math.MaxInt))
+}
+
+// Families are those of a pod's addresses, IPv4 first; of a node of one family "", whichever it is.
+func (n *Node) Families() []Family {
+	if n.cfg.Dual {
+		return []Family{IPv4, IPv6}
+	}
+	return []Family{""}
 }
 
 // Release implements ipam.Allocator, as ipam.Ledger does.

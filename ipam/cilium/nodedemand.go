@@ -10,7 +10,7 @@ import (
 type NodeDemand struct {
 	// PreAllocate is how many addresses are kept ready, >= 0.
 	PreAllocate int
-	// Pool is whose addresses they are, on a Node with several; "" is all.
+	// Pool is whose addresses they are, on a Node with several; "" is all. On a node of two families it is one of them.
 	Pool string
 	// PendingTimeout is how long a request that found no address counts; 0 is 5 min.
 	PendingTimeout time.Duration
@@ -29,7 +29,7 @@ func (d *NodeDemand) Placed(pod string) { delete(d.pending, pod) }
 // operator's side leaves them out too.
 func (d *NodeDemand) Needed(now time.Time, n *Node) int {
 	used := n.leasesOf(d.Pool) + d.pending.count(now)
-	if used == 0 && d.PreAllocate == 0 && d.Pool != "" {
+	if used == 0 && d.PreAllocate == 0 && d.Pool != "" && !n.cfg.Dual {
 		return 0 // what a block of one of several pools keeps for itself is no reason to keep the block
 	}
 	return NeededIPCeil(used+n.own(d.Pool), d.PreAllocate)

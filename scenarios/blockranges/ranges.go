@@ -14,7 +14,8 @@ import (
 
 // Ranges are those of one cluster at one time.
 type Ranges struct {
-	hostBits int
+	// hostBits are how many bits a block leaves to hosts, of IPv4 and of IPv6.
+	hostBits [2]int
 	// service and second are the ranges of services, of the first and the second family.
 	service, second netip.Prefix
 	// list is in order of creation.
@@ -48,11 +49,14 @@ func New(plan scenarios.IPAM) (*Ranges, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Ranges{hostBits: p.PodSubnet.Addr().BitLen() - p.PodSubnetOneNodePrefixLen, service: p.Service}
+	r := &Ranges{service: p.Service}
+	for _, of := range p.Families() {
+		r.hostBits[placeOf(of.PodSubnet)] = of.PodSubnet.Addr().BitLen() - of.PodSubnetOneNodePrefixLen
+	}
 	if p.Second != nil {
 		r.second = p.Second.Service
 	}
-	if p.Second != nil && len(plan.Ranges) == 0 { // one range of both, as nodes have a block of each
+	if p.Second != nil && plan.System == scenarios.NodeIPAM { // one range of both, as nodes have a block of each
 		c := r.Add(p.PodSubnet)
 		c.IPv4, c.IPv6 = plan.PodSubnetCIDR.OfFamily(false), plan.PodSubnetCIDR.OfFamily(true)
 		r.list[0] = c
@@ -64,10 +68,18 @@ func New(plan scenarios.IPAM) (*Ranges, error) {
 	return r, nil
 }
 
+// placeOf is the place of a range's family in hostBits.
+func placeOf(r netip.Prefix) int {
+	if space.Normal(r).Addr().Is4() {
+		return 0
+	}
+	return 1
+}
+
 // Add adds a range, and returns it as Kubernetes' ClusterCIDR, with a name that no other had.
 func (r *Ranges) Add(p netip.Prefix) nodeipam.ClusterCIDR {
 	r.made++
-	c := nodeipam.ClusterCIDR{Name: fmt.Sprintf("range-%d", r.made), PerNodeHostBits: r.hostBits}
+	c := nodeipam.ClusterCIDR{Name: fmt.Sprintf("range-%d", r.made), PerNodeHostBits: r.hostBits[placeOf(p)]}
 	if space.Normal(p).Addr().Is4() {
 		c.IPv4 = p
 	} else {
@@ -96,12 +108,12 @@ func (r *Ranges) Restart(a scenarios.RestartController) (opened, closed []netip.
 	old := r.list
 	if n := a.PodSubnetOneNodePrefixLen; n != 0 {
 		within, _ := r.First()
-		r.hostBits = within.Addr().BitLen() - n
+		r.hostBits = [2]int{within.Addr().BitLen() - n, within.Addr().BitLen() - n} // as many in both families
 	}
 	ranges := a.Ranges
 	if len(ranges) == 0 {
 		for i := range old {
-			old[i].PerNodeHostBits = r.hostBits
+			old[i].PerNodeHostBits = r.hostBits[0]
 		}
 		return nil, nil
 	}
@@ -135,7 +147,7 @@ func (r *Ranges) First() (within netip.Prefix, bits int) {
 	if !within.IsValid() {
 		within = r.list[0].IPv6
 	}
-	return within, within.Addr().BitLen() - r.hostBits
+	return within, within.Addr().BitLen() - r.hostBits[placeOf(within)]
 }
 
 // Service is the range of services of the first family, invalid for none.
@@ -151,14 +163,14 @@ func (r *Ranges) Services() nodeipam.CIDRAllocatorParams {
 	return nodeipam.CIDRAllocatorParams{ServiceCIDR: r.service, SecondaryServiceCIDR: r.second}
 }
 
-// Pool is what cilium-operator is given, of one family.
+// Pool is what cilium-operator is given.
 func (r *Ranges) Pool() cilium.PoolSpec {
 	var p cilium.PoolSpec
 	for _, c := range r.list {
 		if c.IPv6.IsValid() {
-			p.IPv6, p.MaskSize6 = append(p.IPv6, c.IPv6), c.IPv6.Addr().BitLen()-r.hostBits
+			p.IPv6, p.MaskSize6 = append(p.IPv6, c.IPv6), c.IPv6.Addr().BitLen()-r.hostBits[1]
 		} else {
-			p.IPv4, p.MaskSize4 = append(p.IPv4, c.IPv4), c.IPv4.Addr().BitLen()-r.hostBits
+			p.IPv4, p.MaskSize4 = append(p.IPv4, c.IPv4), c.IPv4.Addr().BitLen()-r.hostBits[0]
 		}
 	}
 	return p
@@ -175,17 +187,26 @@ func (r *Ranges) WithServices(taken []netip.Prefix) []netip.Prefix {
 	return taken
 }
 
-// Free reports whether there is a block that overlaps nothing taken and no service.
+// Free reports whether there is a block of each family that overlaps nothing taken and no service. Where a range is of both, one range has
+// both blocks.
 func (r *Ranges) Free(taken []netip.Prefix) bool {
 	taken = r.WithServices(taken)
-	return slices.ContainsFunc(r.list, func(c nodeipam.ClusterCIDR) bool {
+	free := func(c nodeipam.ClusterCIDR) bool {
 		for _, prefix := range [...]netip.Prefix{c.IPv4, c.IPv6} {
 			if prefix.IsValid() && !HasFree(prefix, prefix.Addr().BitLen()-c.PerNodeHostBits, taken) {
 				return false
 			}
 		}
 		return true
-	})
+	}
+	var there, has [2]bool
+	for _, c := range r.list {
+		for k, prefix := range [...]netip.Prefix{c.IPv4, c.IPv6} {
+			there[k] = there[k] || prefix.IsValid()
+			has[k] = has[k] || prefix.IsValid() && free(c)
+		}
+	}
+	return there == has
 }
 
 // HasFree reports whether a range has a block of this length that overlaps nothing taken.

@@ -59,13 +59,13 @@ func (f *clusterFlags) allocator(reuseDelay time.Duration) (ipam.NodeAllocator, 
 	case ipamDatastore:
 		return datastore.NewNode(datastore.NodeConfig{Cooling: f.ec2.cooling, Gateway: ipamd.Gateway})
 	case ipamClusterPool: // journals of before may hold pods with the address that agents keep for NAT
-		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Avoid: agent.KeptForNAT})
+		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Avoid: agent.KeptForNAT, Dual: len(f.families) > 1})
 	case ipamCRD, ipamENI:
 		return cilium.NewExpiringNode(picker{}, ipamd.Gateway)
 	case ipamCalico:
 		return calico.NewNode(f.families...), nil
 	case ipamMultiPool:
-		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Keep: agent.KeptForNAT, Outside: ipamd.Gateway})
+		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Keep: agent.KeptForNAT, Outside: ipamd.Gateway, Dual: len(f.families) > 1})
 	}
 	return nodeipam.NewNode(nodeipam.NodeConfig{ReuseDelay: reuseDelay, External: f.ipam == ipamExternal})
 }
@@ -83,7 +83,8 @@ type clusterFlags struct {
 	poolsNamespace, poolsName string
 	// ec2 are the environment's settings of --ipam datastore.
 	ec2 settingsOfIPAMD
-	// pods is the configuration's pod subnet, of --ipam crd and eni; families are its pools of ipam, the primary first, of --ipam calico.
+	// pods is the configuration's pod subnet, of --ipam crd and eni; families are its pools of ipam, the primary first, of --ipam calico, cluster-pool and
+	// multi-pool.
 	pods     netip.Prefix
 	families []string
 	// nodeConfigs: NodeConfig resources are heeded.
@@ -141,7 +142,7 @@ func (f *clusterFlags) check(cfg *agent.Config) error {
 			return err
 		}
 	}
-	if f.addressed() || f.ipam == ipamCalico {
+	if f.addressed() || slices.Contains([]string{ipamCalico, ipamClusterPool, ipamMultiPool}, f.ipam) && cfg.IPAMConfig != (contiv.IPAMConfig{}) {
 		plan, err := cfg.IPAMConfig.Resolve()
 		if err != nil {
 			return cli.Usagef("agent: %w", oneline.Error(err))

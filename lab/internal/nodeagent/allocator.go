@@ -25,7 +25,7 @@ func (c *Config) allocator() (ipam.NodeAllocator, error) {
 		return cilium.NewExpiringNode(picker{}, ipamd.Gateway)
 	}
 	if c.Cilium {
-		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Keep: agent.KeptForNAT, Outside: ipamd.Gateway})
+		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Keep: agent.KeptForNAT, Outside: ipamd.Gateway, Dual: c.Dual})
 	}
 	return nodeipam.NewNode(nodeipam.NodeConfig{ReuseDelay: c.ReuseDelay, External: c.External})
 }

@@ -31,7 +31,9 @@ type Config struct {
 	ReuseDelay time.Duration
 	External   bool
 	Cilium     bool
-	EC2        *EC2
+	// Dual: Cilium's allocator gives pods an address of each family.
+	Dual bool
+	EC2  *EC2
 	// Pools, where set, is where Cilium's agent asks for blocks.
 	Pools *Pools
 	// Addresses, where set, is where Cilium's agent shows which single addresses are in use.

@@ -57,7 +57,7 @@ func (s *poolSystem) newPools() (cilium.Pools, error) {
 // upsert makes the pools what the configuration says.
 func (s *poolSystem) upsert(t *cilium.PoolTerm) error {
 	for _, p := range s.env.Plan.Cilium.Pools {
-		if err := t.Upsert(p.Name, cilium.PoolSpec{IPv4: p.IPv4, MaskSize4: cmp.Or(p.MaskSize, s.bits)}); err != nil {
+		if err := t.Upsert(p.Name, cilium.PoolSpec{IPv4: p.IPv4, MaskSize4: cmp.Or(p.MaskSize, s.plan.PodSubnetOneNodePrefixLen)}); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/sim/internal/cluster"
@@ -19,7 +20,8 @@ import (
 // CiliumNode resources, the operator answers there, and its ledger is in the store.
 type poolSystem struct {
 	operated[*operator, *requester]
-	bits   int
+	// plan says how long a node's blocks are.
+	plan   contiv.Plan
 	ranges []netip.Prefix
 	allocs map[string]*cilium.Node
 	// asked is the pool that an owner asked for last, where there are several.
@@ -73,7 +75,7 @@ func newPoolSystem(env Env) (*poolSystem, error) {
 		return nil, err
 	}
 	s := &poolSystem{
-		bits: plan.PodSubnetOneNodePrefixLen, allocs: make(map[string]*cilium.Node), asked: make(map[ipam.Owner]string),
+		plan: plan, allocs: make(map[string]*cilium.Node), asked: make(map[ipam.Owner]string),
 	}
 	s.operated = operated[*operator, *requester]{env: env, program: operatorProgram, agents: make(map[string]*requester),
 		boot:   func(l *leader) *operator { return newOperator(s, l) },
@@ -99,7 +101,7 @@ func (s *poolSystem) observe(old, now cluster.Object) {
 }
 
 func (s *poolSystem) Allocator(node string) (ipam.NodeAllocator, error) {
-	c := cilium.NodeConfig{Pick: picker{&s.env}, FirstRouter: true, Keep: agent.KeptForNAT, Outside: gateway}
+	c := cilium.NodeConfig{Pick: picker{&s.env}, FirstRouter: true, Keep: agent.KeptForNAT, Outside: gateway, Dual: s.plan.Second != nil}
 	several := len(s.env.Plan.Cilium.Pools) > 0
 	if several {
 		c.PoolOf = s.poolOf
@@ -191,25 +193,34 @@ func (s *poolSystem) FreeBlock() bool {
 	if len(s.env.Plan.Cilium.Pools) > 0 { // it depends on the pod
 		return false
 	}
-	return s.freeBlock(s.ranges, s.bits)
+	return s.freeBlock(s.ranges)
 }
 
-// freeBlock is FreeBlock of some ranges.
-func (s *poolSystem) freeBlock(ranges []netip.Prefix, bits int) bool {
+// freeBlock reports whether some ranges have a free block of each family.
+func (s *poolSystem) freeBlock(ranges []netip.Prefix) bool {
 	if s.env.Plan.ReuseDelay > 0 {
 		return false
 	}
 	taken := s.shownByAll()
-	return slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return blockranges.HasFree(r, bits, taken) })
+	return !slices.ContainsFunc(s.plan.Families(), func(of *contiv.Plan) bool {
+		return !slices.ContainsFunc(ranges, func(r netip.Prefix) bool {
+			return s.plan.OfFamily(r.Addr()) == of && blockranges.HasFree(r, of.PodSubnetOneNodePrefixLen, taken)
+		})
+	})
 }
 
-// spec is the pool as the configuration says, of one family.
-func (s *poolSystem) spec() cilium.PoolSpec {
-	if s.ip6() {
-		return cilium.PoolSpec{IPv6: slices.Clone(s.ranges), MaskSize6: s.bits}
+// spec is the pool as the configuration says.
+func (s *poolSystem) spec() (p cilium.PoolSpec) {
+	for _, r := range s.ranges {
+		bits := s.plan.OfFamily(r.Addr()).PodSubnetOneNodePrefixLen
+		if r.Addr().Is6() {
+			p.IPv6, p.MaskSize6 = append(p.IPv6, r), bits
+		} else {
+			p.IPv4, p.MaskSize4 = append(p.IPv4, r), bits
+		}
 	}
-	return cilium.PoolSpec{IPv4: slices.Clone(s.ranges), MaskSize4: s.bits}
+	return p
 }
 
-// ip6 reports whether the cluster's pods have addresses of IPv6.
-func (s *poolSystem) ip6() bool { return len(s.ranges) > 0 && s.ranges[0].Addr().Is6() }
+// ip6 reports whether pods of a cluster of one family have addresses of IPv6.
+func (s *poolSystem) ip6() bool { return s.plan.PodSubnet.Addr().Is6() }

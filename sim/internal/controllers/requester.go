@@ -25,20 +25,22 @@ func newRequester(s *poolSystem, node string, side Side, alloc *cilium.Node) *re
 // demands are those of a node's pools.
 func (s *poolSystem) demands(node string, alloc *cilium.Node) *cilium.Demands {
 	c, list := s.env.Plan.Cilium, cilium.NewDemands(alloc)
-	d := cilium.NodeDemand{PreAllocate: c.PreAllocate}
-	if len(c.Pools) > 0 {
-		d.Pool = cilium.DefaultPool
+	for _, f := range alloc.Families() {
+		d := cilium.NodeDemand{PreAllocate: c.PreAllocate, Pool: string(f)}
+		if len(c.Pools) > 0 {
+			d.Pool = cilium.DefaultPool
+		}
+		first := cilium.NewDemand(alloc, d)
+		if c.Mode == scenarios.ClusterPool {
+			first = cilium.OneCIDR(alloc)
+		}
+		if plant := s.env.Plant.Demand; plant != nil {
+			first = plant(node, first)
+		}
+		list.Add(cilium.DefaultPool, f, first)
 	}
-	first := cilium.NewDemand(alloc, d)
-	if c.Mode == scenarios.ClusterPool {
-		first = cilium.OneCIDR(alloc)
-	}
-	if plant := s.env.Plant.Demand; plant != nil {
-		first = plant(node, first)
-	}
-	list.Add(cilium.DefaultPool, first)
 	for _, p := range c.Pools {
-		list.Add(p.Name, cilium.NewDemand(alloc, cilium.NodeDemand{PreAllocate: p.PreAllocate, Pool: p.Name}))
+		list.Add(p.Name, "", cilium.NewDemand(alloc, cilium.NodeDemand{PreAllocate: p.PreAllocate, Pool: p.Name}))
 	}
 	return list
 }

@@ -56,7 +56,9 @@ type Requester struct {
 func NewRequester(cfg RequesterConfig) *Requester {
 	complete(&cfg.RequestTimeout, &cfg.Log)
 	r := &Requester{cfg: cfg, clock: newClock(), demands: cilium.NewDemands(cfg.Alloc), stepped: make(chan struct{}, 1)}
-	r.demands.Add(cilium.DefaultPool, cilium.NewDemand(cfg.Alloc, cilium.NodeDemand{PreAllocate: cfg.PreAllocate}))
+	for _, f := range cfg.Alloc.Families() {
+		r.demands.Add(cilium.DefaultPool, f, cilium.NewDemand(cfg.Alloc, cilium.NodeDemand{PreAllocate: cfg.PreAllocate, Pool: string(f)}))
+	}
 	return r
 }
 
