@@ -12,6 +12,8 @@ type LinuxRoute struct {
 	// NIC is the host's link that the route is of, which VPP has: it goes back there. Empty for a route of our own. A
 	// dump does not tell.
 	NIC string
+	// Table is VPP's that leads on to the same destination, only with NIC: that route comes first. A dump does not tell.
+	Table uint32
 	// Metric is the route's priority, lower ones first.
 	Metric uint32
 }
@@ -36,6 +38,12 @@ func (o LinuxRoute) AppendNeeds(keys []Key) []Key {
 	if o.By.IsValid() {
 		keys = append(keys, LinuxAddress{Netns: o.Netns, Link: o.Link, Addr: o.By}.Key())
 	}
+	if o.NIC != "" {
+		keys = append(keys, Route{Table: o.Table, Prefix: o.Dst}.Key())
+		if o.Dst.Bits() == 0 { // the gateway's MAC is VPP's from here on
+			keys = append(keys, LinuxNeighborEntry{Netns: o.Netns, Link: o.Link, Addr: o.Via}.Key())
+		}
+	}
 	return keys
 }
 
@@ -54,6 +62,9 @@ func (o LinuxRoute) AppendText(b []byte) []byte {
 	}
 	if o.NIC != "" {
 		b = appendWord(b, " nic", o.NIC)
+	}
+	if o.Table != 0 {
+		b = appendNumber(b, "table", uint64(o.Table))
 	}
 	return b
 }
@@ -75,6 +86,7 @@ func (LinuxRoute) parse(p *words) Object {
 	}
 	if p.has("nic") {
 		o.NIC = p.word()
+		o.Table = p.table()
 	}
 	return o
 }
@@ -89,6 +101,9 @@ func (o LinuxRoute) like(found Object) bool {
 	f, ok := found.(LinuxRoute)
 	return ok && o.Link == f.Link && o.Via == f.Via && o.Metric == f.Metric
 }
+
+// exact: the address by which a route of the host's goes to VPP may be left from before.
+func (o LinuxRoute) exact() bool { return o.NIC != "" }
 
 func (o LinuxRoute) host() HostRoute {
 	return HostRoute{Netns: o.Netns, Dst: o.Dst, Via: o.Via, Link: o.Link, Metric: o.Metric}

@@ -108,12 +108,20 @@ func (s *Session) wake(id ident) {
 
 // waits blocks n behind the first need that does not stand, or not for long, if any.
 func (s *Session) waits(n uint32) bool {
+	e, may := s.at(n).want().(exacting)
+	exact := may && e.exact()
 	s.keys = s.at(n).want().AppendNeeds(s.keys[:0])
 	s.needs = s.needs[:0]
 	for i := range s.keys {
 		id := s.ident(&s.keys[i])
 		if m := s.find(id); m != 0 {
 			if need := s.at(m); need.have() != nil && !s.obsolete(need) {
+				if exact {
+					if lacks, found := s.lacking(id); found {
+						s.waiters[lacks] = append(s.waiters[lacks], n)
+						return true
+					}
+				}
 				held, found := s.heldBelow(need)
 				if !found {
 					s.needs = append(s.needs, m)
@@ -126,6 +134,24 @@ func (s *Session) waits(n uint32) bool {
 		return true
 	}
 	return false
+}
+
+// lacking is the first of id, of what it needs, and so on, that is not there as it is wanted.
+func (s *Session) lacking(id ident) (ident, bool) {
+	m := s.find(id)
+	if m == 0 {
+		return id, true
+	}
+	e := s.at(m)
+	if e.have() == nil || s.obsolete(e) || e.want() != nil && !e.same() && !e.sufficient() {
+		return id, true
+	}
+	for _, k := range e.have().AppendNeeds(nil) {
+		if lacks, found := s.lacking(s.ident(&k)); found {
+			return lacks, true
+		}
+	}
+	return ident{}, false
 }
 
 // heldBelow is what e needs, itself or by others, and is to be replaced once deletions are allowed: what is made on top

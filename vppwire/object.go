@@ -59,6 +59,10 @@ type bringing interface{ brings() Object }
 // arriving is an object whose creation leaves something that is not wanted so; the Session is told behind it.
 type arriving interface{ arrived(s *Session) }
 
+// exacting is an object that may wait until all that it needs, and all that this needs, is there as it is wanted: what outlives a VPP stands
+// without what it needs there, and something else may stand under a key.
+type exacting interface{ exact() bool }
+
 // leaving is an object whose deletion may take others along that do not hang on it: left looks at them again.
 type leaving interface{ left(s *Session) }
 

@@ -14,6 +14,24 @@ type ProxyARP struct {
 	Low, High netip.Addr // IPv4
 }
 
+// ProxyARPOf is the range of a subnet's addresses, all but its own and its broadcast address, or all where there are no more than two.
+func ProxyARPOf(table uint32, p netip.Prefix) ProxyARP {
+	o := ProxyARP{Table: table, Low: p.Masked().Addr(), High: lastOf(p)}
+	if p.Bits() < p.Addr().BitLen()-1 {
+		o.Low, o.High = o.Low.Next(), o.High.Prev()
+	}
+	return o
+}
+
+// lastOf is the last address of a subnet of IPv4.
+func lastOf(p netip.Prefix) netip.Addr {
+	b := p.Masked().Addr().As4()
+	for i := p.Bits(); i < 32; i++ {
+		b[i/8] |= 0x80 >> (i % 8)
+	}
+	return netip.AddrFrom4(b)
+}
+
 // Key implements Object: a range is known by its first address.
 func (o ProxyARP) Key() Key { return Key{Kind: KindProxyARP, Num: o.Table, Prefix: full(o.Low)} }
 

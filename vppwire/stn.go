@@ -18,6 +18,8 @@ type STN struct {
 	// before the rule that the host is reached by. Empty for an address of another.
 	NIC  string
 	Bits uint8
+	// Table is the NIC's, only with NIC.
+	Table uint32
 }
 
 // STNMAC is the MAC that the plugin sends to (stn_hw_addr_dst): that of the Linux end of If.
@@ -37,7 +39,7 @@ func (o STN) AppendNeeds(keys []Key) []Key {
 		return keys
 	}
 	return append(keys, Up{If: o.NIC}.Key(), Address{If: o.NIC, Addr: netip.PrefixFrom(o.Addr, int(o.Bits))}.Key(),
-		Up{If: o.If}.Key(), Unnumbered{If: o.If}.Key(), ProxyARPOn{If: o.If}.Key())
+		Up{If: o.If}.Key(), Unnumbered{If: o.If}.Key(), ProxyARPOn{If: o.If}.Key(), ProxyARPOf(o.Table, netip.PrefixFrom(o.Addr, int(o.Bits))).Key())
 }
 
 // AppendText implements Object: "stn 192.168.16.1 host-vpp2", "stn 192.168.16.1 host-vpp2 nic uplink0 24".
@@ -45,6 +47,9 @@ func (o STN) AppendText(b []byte) []byte {
 	b = appendWord(append(o.Addr.AppendTo(append(b, "stn "...)), ' '), o.If)
 	if o.NIC != "" {
 		b = appendUint(append(appendWord(b, " nic", o.NIC), ' '), uint32(o.Bits))
+		if o.Table != 0 {
+			b = appendNumber(b, "table", uint64(o.Table))
+		}
 	}
 	return b
 }
@@ -56,6 +61,7 @@ func (STN) parse(p *words) Object {
 		if p.err == nil && !netip.PrefixFrom(o.Addr, int(o.Bits)).IsValid() {
 			p.fail("%d is not a length of %s", o.Bits, o.Addr)
 		}
+		o.Table = p.table()
 	}
 	return o
 }

@@ -55,6 +55,9 @@ func (Stolen) parse(p *words) Object {
 	return o
 }
 
+// exact: the host's address and routes at the interconnect outlive a VPP, and its routes are there all along, first on the NIC.
+func (Stolen) exact() bool { return true }
+
 func (o Stolen) owner() (Key, bool)   { return Key{}, false }
 func (o Stolen) ours() bool           { return false }
 func (o Stolen) replaces(Object) bool { return true }

@@ -53,6 +53,18 @@ func (p *words) has(w string) bool {
 	return false
 }
 
+// table takes "table 1" where it comes; table 0 goes without saying.
+func (p *words) table() uint32 {
+	if !p.has("table") {
+		return 0
+	}
+	id := uint32(p.number(32))
+	if id == 0 {
+		p.fail("table 0 goes without saying")
+	}
+	return id
+}
+
 func (p *words) expect(w string) {
 	if got := p.word(); got != w {
 		p.fail("want %q, have %q", w, got)

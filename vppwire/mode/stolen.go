@@ -43,30 +43,11 @@ func (s Stolen) neighbor() netip.Addr {
 	if gw := s.Gateway(); gw.IsValid() {
 		return gw
 	}
-	low, high := s.proxied(s.Addrs[0])
-	if low == s.Addrs[0].Addr() {
-		return high
+	r := vppwire.ProxyARPOf(0, s.Addrs[0])
+	if r.Low == s.Addrs[0].Addr() {
+		return r.High
 	}
-	return low
-}
-
-// proxied is the range of a subnet's addresses that VPP answers ARP for: all but the subnet's own and its broadcast
-// address, or all where there are no more than two.
-func (s Stolen) proxied(p netip.Prefix) (low, high netip.Addr) {
-	low, high = p.Masked().Addr(), lastOf(p)
-	if p.Bits() < p.Addr().BitLen()-1 {
-		low, high = low.Next(), high.Prev()
-	}
-	return low, high
-}
-
-// lastOf is the last address of p's subnet.
-func lastOf(p netip.Prefix) netip.Addr {
-	b := p.Masked().Addr().As4()
-	for i := p.Bits(); i < 32; i++ {
-		b[i/8] |= 0x80 >> (i % 8)
-	}
-	return netip.AddrFrom4(b)
+	return r.Low
 }
 
 // destinations are the stolen routes' as vppwire.Stolen has them.
@@ -128,12 +109,11 @@ func (c Config) stolenInterconnect(o *objects, n Node) {
 		}
 	}
 	for _, a := range s.Addrs {
-		low, high := s.proxied(a)
-		o.once(vppwire.ProxyARP{Table: c.MainTable, Low: low, High: high})
+		o.once(vppwire.ProxyARPOf(c.MainTable, a))
 	}
 	o.add(vppwire.ProxyARPOn{If: name})
 	for _, a := range s.Addrs {
-		o.add(vppwire.STN{Addr: a.Addr(), If: name, NIC: n.NIC, Bits: uint8(a.Bits())})
+		o.add(vppwire.STN{Addr: a.Addr(), If: name, NIC: n.NIC, Bits: uint8(a.Bits()), Table: c.MainTable})
 	}
 	for _, a := range s.Addrs {
 		o.add(vppwire.LinuxAddress{Link: link, Addr: a, Stolen: true})
@@ -142,7 +122,7 @@ func (c Config) stolenInterconnect(o *objects, n Node) {
 		o.add(vppwire.LinuxNeighborEntry{Link: link, Addr: gw, MAC: vppMAC})
 	}
 	for _, r := range s.Routes {
-		o.add(vppwire.LinuxRoute{Link: link, Dst: r.Dst, Via: r.Via, Metric: r.Metric, By: s.by(r.Via), NIC: s.Link})
+		o.add(vppwire.LinuxRoute{Link: link, Dst: r.Dst, Via: r.Via, Metric: r.Metric, By: s.by(r.Via), NIC: s.Link, Table: c.MainTable})
 	}
 	for _, p := range n.podRanges() {
 		o.once(n.byVPP(p))
