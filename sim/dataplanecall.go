@@ -110,6 +110,9 @@ func (d *dataplaneCall) perform() (vppwire.Result, bool) {
 		r = d.call.Do(context.Background(), p.m.dataplane())
 	}
 	p.m.afterCall(d, taking)
+	if d.call.Writes() {
+		p.m.lookAtHost()
+	}
 	if r.Err != nil && !r.Lost {
 		w.note(p.m, "answer", r.Err.Error())
 		if !d.twice {

@@ -58,6 +58,8 @@ func seen(f fact.Fact, note func(fact.Evidence)) {
 		note(fact.Changes)
 	case fact.Addressed:
 		note(fact.NodeAddresses)
+	case fact.HostReach:
+		note(fact.HostReaches)
 	case fact.Removed:
 		note(fact.Removals)
 	case fact.Asked:
@@ -80,7 +82,7 @@ func TestEvidenceIsTold(t *testing.T) {
 	told := map[fact.Evidence]bool{fact.RangeCounts: true, fact.FreeBlocks: true, fact.BlockedBlocks: true, fact.WaitingPods: true, fact.FullNodes: true, fact.Leftovers: true,
 		fact.Disks: true, fact.RefusedCalls: true, fact.Patience: true, fact.HeldIDs: true}
 	note := func(e fact.Evidence) { told[e] = true }
-	for _, name := range []string{"released-addresses-rest", "external-range-changes", "nodeipam-ranges", "nodeipam-exhaustion", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "one-way-in", "disk-refuses", "cilium-crd", "hooks-outlive-the-agent", "cooling-too-short", "nodeipam-pods-ask", "agent-restarts"} {
+	for _, name := range []string{"released-addresses-rest", "external-range-changes", "nodeipam-ranges", "nodeipam-exhaustion", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "one-way-in", "disk-refuses", "cilium-crd", "hooks-outlive-the-agent", "cooling-too-short", "nodeipam-pods-ask", "nic-taken-and-kept", "agent-restarts"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
 			t.Fatal(err)

@@ -77,6 +77,7 @@ type machine struct {
 	// wroteAt is when the agent made its last call that changes something.
 	wroteAt time.Duration
 	clocks  clocks
+	reach   reach
 	// id is the node's, in clusters without wiring.
 	id uint32
 }
@@ -169,6 +170,7 @@ func (m *machine) startVPP() {
 		}
 		m.vpp, m.ableAt = m.w.traced(m, cfg), m.w.eng.Now()
 		m.w.answerFor(m.name, m.w.order) // it asks everybody anew, and they learn who asks
+		m.lookAtHost()
 		m.tellVPP()
 	}})
 }
@@ -213,6 +215,7 @@ func (m *machine) killVPP(hold bool) {
 		m.dhcpClient(at, false)
 	}
 	m.host.DropTaps()
+	m.lookAtHost()
 	if m.proc != nil {
 		m.proc.call.seq++ // whatever was under way is forgotten with the connection
 		if !m.proc.offline {
@@ -298,6 +301,7 @@ func (m *machine) agentUp() {
 	}
 	m.ownTime(p)
 	m.seen.Restored()
+	m.lookAtHost()
 	w.system.AgentUp(m.name, side{a, p})
 	p.step(agent.HostAddresses{Addrs: m.management})
 	p.tellLinks(&cfg)
@@ -329,6 +333,7 @@ func (m *machine) killAgent(hold bool, why string) {
 		m.recordUntil = m.w.eng.Now() + recordTime
 	}
 	m.fact(fact.Fact{What: fact.AgentDown{Why: why}})
+	m.lookAtHost()
 }
 
 // crashAgent is an agent that dies by itself and is started again by its supervisor.

@@ -28,6 +28,7 @@ func (st stage) Pause(node string, p timeline.Program, pause bool) error {
 
 func (p *process) pause(pause bool) {
 	p.paused, p.m.ableAt = pause, p.m.w.eng.Now()
+	p.m.lookAtHost()
 	for !p.paused && len(p.inbox) > 0 && !p.dead {
 		h := p.inbox[0]
 		p.inbox = p.inbox[1:]
@@ -56,6 +57,7 @@ func (m *machine) pauseVPP(pause bool) {
 		return
 	}
 	m.vppPaused, m.ableAt = pause, m.w.eng.Now()
+	m.lookAtHost()
 	p := m.proc
 	if pause && p != nil {
 		m.vppPausedAt = m.ableAt

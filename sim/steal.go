@@ -13,7 +13,9 @@ func (p *process) changeLinux(e agent.ChangeLinux) {
 	op := vppwire.Undoing(e.Undo)
 	p.m.w.eng.After(callTime, &happening{p.m, "linux undo " + string(e.Undo.AppendText(nil)), func() {
 		if !p.dead {
-			p.step(agent.LinuxChanged{Seq: e.Seq, Err: p.m.host.Apply(op)})
+			err := p.m.host.Apply(op)
+			p.m.lookAtHost()
+			p.step(agent.LinuxChanged{Seq: e.Seq, Err: err})
 		}
 	}})
 }

@@ -73,6 +73,11 @@ func words(r *Recorder, f *fact.Fact) (text string, say bool) {
 		return agent + "ends", true
 	case fact.Disturbed:
 		return "VPP of " + f.Node + " is there for its agent", x.By == fact.VPPUp && f.Node != ""
+	case fact.HostReach:
+		if x.Reached {
+			return "the host of " + f.Node + " answers at its address", true
+		}
+		return "the host of " + f.Node + " is out of reach: " + x.Why, true
 	case fact.VPPCrash:
 		return "VPP on " + f.Node + " dies: " + x.Why, true
 	case fact.ProgramCrash:
@@ -163,7 +168,7 @@ func count(n int, noun string) string {
 // weightOf is the weight of a fact.
 func weightOf(f *fact.Fact) weight {
 	switch f.What.(type) {
-	case fact.NodeGone, fact.AgentUp, fact.AgentDown, fact.Disturbed, fact.VPPCrash, fact.ProgramCrash,
+	case fact.NodeGone, fact.AgentUp, fact.AgentDown, fact.Disturbed, fact.VPPCrash, fact.ProgramCrash, fact.HostReach,
 		fact.RecordChange, fact.NodeID, fact.NodeBlocks, fact.Assigned:
 		return turning
 	}

@@ -41,6 +41,7 @@ func All() []fact.Law {
 		packetsFit(),
 		podsReachPods(),
 		reachable(),
+		hostReachable(),
 		hostRoutes(),
 		routesNeeded(),
 		servicesReached(),

@@ -7,9 +7,6 @@ import (
 
 // show adds a packet's path to a violation, as text and hop by hop.
 func show(v *fact.Violation, p walk.Path) {
-	v.After, v.Way = p.String(), nil
-	for _, h := range p.Hops {
-		v.Way = append(v.Way, fact.Hop{Node: h.Node, Place: h.Place, Decision: h.Decision})
-	}
-	v.Way = append(v.Way, fact.Hop{Node: p.Outcome.Node, Decision: p.Outcome.String()})
+	v.After = p.String()
+	v.Way = p.Way()
 }

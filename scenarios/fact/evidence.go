@@ -87,6 +87,8 @@ const (
 	Policies Evidence = "network policies"
 	// ReachedSettings: NodeState.Settings.
 	ReachedSettings Evidence = "settings"
+	// HostReaches: HostReach.
+	HostReaches Evidence = "reach of hosts"
 	// Pings: Pinged.
 	Pings Evidence = "pings"
 	// Remains: NodeState.Removed and Remains in settled snapshots.
@@ -101,7 +103,7 @@ func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks,
 		FreeBlocks, WaitingPods, WantedAddresses, Rests, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, RequestCounts, Hooks, RefusedCalls, Patience, RangeCounts, Changes, ClosedRanges, Services, Policies, HeldIDs, LongQuiet, ReachedSettings, Pings, Remains, VPPTables, LinuxTables}
+		Records, IDRests, Disks, RequestCounts, Hooks, RefusedCalls, Patience, RangeCounts, Changes, ClosedRanges, Services, Policies, HeldIDs, LongQuiet, ReachedSettings, HostReaches, Pings, Remains, VPPTables, LinuxTables}
 }
 
 // Missing lists the law's needs that are not delivered, in the law's order.

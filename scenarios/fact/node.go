@@ -78,6 +78,17 @@ type Removed struct {
 	Ago time.Duration
 }
 
+// HostReach says whether the host of a node whose only NIC VPP takes answers others on the wire at its addresses from now on.
+type HostReach struct {
+	Reached bool
+	// VPPLived: the node's VPP has run without a break since the host last answered. AgentUp: its agent runs.
+	VPPLived, AgentUp bool
+	// Why says where packets to the host, or its answers, end, and Way how they got there; empty for one that is reached.
+	Why string
+	Way []Hop
+}
+
+func (HostReach) what()    {}
 func (NodeID) what()       {}
 func (NodeBlocks) what()   {}
 func (SetAside) what()     {}

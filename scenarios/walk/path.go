@@ -21,6 +21,14 @@ func (p Path) String() string {
 	return string(append(b, p.Outcome.String()...))
 }
 
+// Way is the path hop by hop, as violations show it; the last one is the packet's end.
+func (p Path) Way() (way []fact.Hop) {
+	for _, h := range p.Hops {
+		way = append(way, fact.Hop{Node: h.Node, Place: h.Place, Decision: h.Decision})
+	}
+	return append(way, fact.Hop{Node: p.Outcome.Node, Decision: p.Outcome.String()})
+}
+
 // String is one line: "delivered on node-2 to netns /run/netns/web-1", "dropped on node-1: VPP is down".
 func (o Outcome) String() string {
 	s := o.Kind.String() + " on " + o.Node

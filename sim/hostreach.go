@@ -1,0 +1,73 @@
+package sim
+
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/walk"
+	"github.com/vppdrill/vppdrill/sim/internal/view"
+)
+
+// reach is what was reported last of whether a machine's host answers.
+type reach struct {
+	told bool
+	last fact.HostReach
+	// life is VPP's when the host last answered.
+	life int
+}
+
+// stranger is an address that hosts have only their default route to (RFC 5737).
+var stranger = netip.AddrFrom4([4]byte{198, 51, 100, 7})
+
+// protoTCP is IP's number of it: strangers ask for a connection, as a ping would be VPP's to answer.
+const protoTCP = 6
+
+// lookAtHost reports whether a host whose NIC VPP takes answers, when that or the state of its programs has changed. It is
+// called after whatever could have changed it.
+func (m *machine) lookAtHost() {
+	if m.uplink() == "" {
+		return
+	}
+	r := &m.reach
+	if !m.up || m.gone {
+		r.told = false // NodeGone says all
+		return
+	}
+	if m.vppPaused {
+		r.life = -1 // for the host it has died, until the host answers again
+	}
+	now := fact.HostReach{Reached: true, AgentUp: m.proc != nil && !m.proc.paused, VPPLived: m.vpp != nil && !m.vppPaused && m.vppLife == r.life, Why: "", Way: nil}
+	n := fact.NodeState{Name: m.name, MachineUp: true, VPPUp: m.vpp != nil && !m.vppPaused, Uplink: m.uplink(), Linux: m.host}
+	if n.VPPUp {
+		n.VPP = view.Of(m.vpp)
+	}
+	for k := range m.management {
+		n.Address = m.w.s.Management(m.number, k)
+		w := walk.New(fact.Snapshot{Nodes: []fact.NodeState{n}})
+		for _, other := range [...]netip.Addr{m.w.s.HostGateway(), stranger} {
+			there := walk.Packet{Src: other, Dst: n.Address.Addr(), Proto: protoTCP}
+			if out := w.Outcome(walk.FromWire(m.name), there); !out.To(m.name, "") {
+				missed(&now, "a connection from "+other.String()+" is "+out.String(), w.Path())
+				break
+			}
+			back := walk.Packet{Src: n.Address.Addr(), Dst: other, Proto: protoTCP}
+			if out := w.Outcome(walk.FromHost(m.name), back); out.Kind != walk.Left {
+				missed(&now, "an answer to "+other.String()+" is "+out.String(), w.Path())
+				break
+			}
+		}
+	}
+	if now.Reached {
+		r.life = m.vppLife
+		now.VPPLived = n.VPPUp
+	}
+	if r.told && now.Reached == r.last.Reached && now.AgentUp == r.last.AgentUp && now.VPPLived == r.last.VPPLived {
+		return
+	}
+	r.told, r.last = true, now
+	m.fact(fact.Fact{What: now})
+}
+
+func missed(r *fact.HostReach, why string, p walk.Path) {
+	r.Reached, r.Why, r.Way = false, why, p.Way()
+}
