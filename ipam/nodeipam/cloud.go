@@ -81,7 +81,7 @@ func (c *CloudAllocator) Step(now time.Time, ev Event) []Effect {
 		c.aliases(ev)
 	case Leading:
 		c.until = ev.Until
-	case Woke, ClusterCIDRAdded, ClusterCIDRDeleted: // time passes in Run; ranges are the cloud's
+	case Woke, ClusterCIDRAdded, ClusterCIDRDeleted, ServiceCIDRs: // time passes in Run; ranges are the cloud's
 	default:
 		panic(fmt.Sprintf("nodeipam: unknown event %T", ev))
 	}

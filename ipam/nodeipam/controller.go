@@ -53,6 +53,8 @@ type Controller struct {
 	lastID uint64
 	alarms alarms[*nodeSync]
 	start  listing
+	// services are ranges that no node gets.
+	services []netip.Prefix
 	// unsurveyed counts nodes of the start whose alias may be a block that the set does not know of yet; blocked are those
 	// who wait for that before they allocate.
 	unsurveyed int
@@ -76,11 +78,6 @@ func NewController(cfg Config, cloud CloudProvider, clusterCIDR, serviceCIDR net
 	if err != nil {
 		return nil, err
 	}
-	if service := space.Normal(serviceCIDR); service.IsValid() && service.Overlaps(set.ClusterCIDR()) {
-		if err := set.Claim(service); err != nil {
-			return nil, err
-		}
-	}
 	for _, d := range [...]struct {
 		own      *time.Duration
 		standard time.Duration
@@ -92,7 +89,22 @@ func NewController(cfg Config, cloud CloudProvider, clusterCIDR, serviceCIDR net
 			*d.own = d.standard
 		}
 	}
-	return &Controller{cfg: cfg, set: set, nodes: make(map[string]*nodeSync), asked: make(map[uint64]*nodeSync)}, nil
+	c := &Controller{cfg: cfg, set: set, nodes: make(map[string]*nodeSync), asked: make(map[uint64]*nodeSync)}
+	c.keepOff([]netip.Prefix{serviceCIDR})
+	return c, nil
+}
+
+// keepOff takes ranges of services out of the range; the zero Prefix is none.
+func (c *Controller) keepOff(services []netip.Prefix) {
+	for _, s := range services {
+		if s = space.Normal(s); !s.IsValid() || !s.Overlaps(c.set.ClusterCIDR()) || slices.Contains(c.services, s) {
+			continue
+		}
+		c.services = append(c.services, s)
+		if err := c.set.Claim(s); err != nil {
+			panic("nodeipam: " + err.Error()) // it overlaps the range
+		}
+	}
 }
 
 // Step implements Machine.
@@ -123,6 +135,8 @@ func (c *Controller) Step(now time.Time, ev Event) []Effect {
 		if n := c.take(ev.ID); n != nil {
 			n.aliases(ev)
 		}
+	case ServiceCIDRs:
+		c.keepOff(ev.Ranges)
 	case Leading:
 		c.until = ev.Until
 	case Woke, ClusterCIDRAdded, ClusterCIDRDeleted: // time passes in Run; the range is fixed

@@ -2,6 +2,7 @@ package nodeipam
 
 import (
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
@@ -21,6 +22,9 @@ type (
 	// nodes keep theirs.
 	ClusterCIDRAdded   struct{ ClusterCIDR ClusterCIDR }
 	ClusterCIDRDeleted struct{ Name string }
+	// ServiceCIDRs are ranges of the cluster's services, which no node gets a part of from here on; those that were named before
+	// stay kept. A node that has a part of one keeps it, and is quarantined. CloudAllocator has no use for them.
+	ServiceCIDRs struct{ Ranges []netip.Prefix }
 	// Leading says until when this process is the leader for certain, by the clock of the events. From then on no request
 	// leaves it until it is told a later time. The zero time, also when it was never told, has no end. Where somebody else
 	// may have led in between, a new controller has to be made.
@@ -61,6 +65,7 @@ func (NodeUpdated) event()        {}
 func (NodeDeleted) event()        {}
 func (ClusterCIDRAdded) event()   {}
 func (ClusterCIDRDeleted) event() {}
+func (ServiceCIDRs) event()       {}
 func (Leading) event()            {}
 func (Woke) event()               {}
 func (Answered) event()           {}

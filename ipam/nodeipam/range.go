@@ -117,6 +117,8 @@ func (r *RangeAllocator) Step(now time.Time, ev Event) []Effect {
 			p.closed = true
 			r.ranges.dropClosed()
 		}
+	case ServiceCIDRs:
+		r.keepOff(ev.Ranges)
 	case Leading:
 		r.until = ev.Until
 	case Woke:
@@ -300,6 +302,22 @@ func (r *RangeAllocator) addRange(c ClusterCIDR) error {
 	r.judgeAgain()
 	r.wake()
 	return nil
+}
+
+// keepOff takes ranges of services out of every range. What is being written into an object is looked at again before it is
+// sent (see reconsidered).
+func (r *RangeAllocator) keepOff(services []netip.Prefix) {
+	for _, s := range services {
+		if s = space.Normal(s); !s.IsValid() || slices.Contains(r.ranges.reserved, s) {
+			continue
+		}
+		r.ranges.reserve(s)
+		for _, name := range slices.Sorted(maps.Keys(r.byName)) {
+			if h := r.byName[name]; h.settled && slices.ContainsFunc(h.cidrs, s.Overlaps) {
+				_ = r.judge(h) // an event says what is wrong with it
+			}
+		}
+	}
 }
 
 // judgeAgain works out anew what is wrong with quarantined nodes.

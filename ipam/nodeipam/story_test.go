@@ -119,6 +119,12 @@ func (s *story) command(t *testing.T, d *datadriven.TestData) string {
 		effects = s.ctl.Step(s.now, Leading{s.now.Add(duration())})
 	case "range-add":
 		effects = s.ctl.Step(s.now, ClusterCIDRAdded{storyRange(t, d.Input)})
+	case "services":
+		var ranges []netip.Prefix
+		for _, text := range strings.Fields(d.Input) {
+			ranges = append(ranges, netip.MustParsePrefix(text))
+		}
+		effects = s.ctl.Step(s.now, ServiceCIDRs{ranges})
 	case "range-delete":
 		effects = s.ctl.Step(s.now, ClusterCIDRDeleted{name})
 	case "release":

@@ -136,6 +136,7 @@ func ControllerNeeds(leaseNamespace string) []Need {
 	return []Need{
 		{Resource: "nodes", Verbs: []string{"get", "list", "watch", "patch"}},
 		{Resource: "nodes/status", Verbs: []string{"patch"}},
+		{Group: "networking.k8s.io", Resource: "servicecidrs", Verbs: []string{"list", "watch"}},
 		{Resource: "events", Verbs: []string{"create", "patch"}},
 		{Group: "coordination.k8s.io", Resource: "leases", Namespace: leaseNamespace, Verbs: []string{"get", "create", "update"}},
 		{Group: "coordination.k8s.io", Resource: "leases", Verbs: []string{"list"}},

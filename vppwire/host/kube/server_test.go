@@ -38,6 +38,8 @@ type server struct {
 	denied []string
 	// answer may answer in the place of the server, after a request was done; nil and 0 let it pass.
 	answer func(r *http.Request) int
+	// refuse may answer before a request is done; nil and 0 let it pass.
+	refuse func(r *http.Request, p apiserver.Path) int
 }
 
 func newServer(t testing.TB) *server {
@@ -66,6 +68,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.patches[p.Name]++
 	}
 	s.mu.Unlock()
+	early := 0
+	if s.refuse != nil {
+		early = s.refuse(r, p)
+	}
 	switch {
 	case p.Resource == "selfsubjectaccessreviews":
 		body, err := io.ReadAll(r.Body)
@@ -82,6 +88,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: 404,
 			// a client that is gone needs none
 			Reason: metav1.StatusReasonNotFound, Details: &metav1.StatusDetails{Kind: "namespaces", Name: p.Namespace}})
+		return
+	case early != 0:
+		apiserver.Refuse(w, early, "instead", "")
 		return
 	case missing:
 		apiserver.Refuse(w, 404, "the server could not find the requested resource", "")

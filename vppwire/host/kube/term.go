@@ -48,12 +48,21 @@ func (d *Driver) serve(ctx context.Context, lock *lock, events *events) error {
 		t.alarm.Stop()
 		t.others.Wait()
 	}()
+	services, served, err := t.services()
+	if err != nil {
+		return nil // ctx has ended
+	}
 	var renewed chan struct{} // of no lease there is no news
 	if lock != nil {
 		renewed = lock.renewed
 		t.lead(lock)
 	} else {
 		t.perform(machine.Run(d.clock.now()))
+	}
+	// Answers come one by one, behind this: no block is picked before.
+	t.step(nodeipam.ServiceCIDRs{Ranges: services})
+	if served {
+		t.others.Go(t.followServices)
 	}
 	if !t.listing {
 		t.feed()

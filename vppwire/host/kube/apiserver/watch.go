@@ -23,6 +23,8 @@ func kindOf(resource string) (api, kind string) {
 		return "discovery.k8s.io/v1", "EndpointSlice"
 	case "networkpolicies":
 		return "networking.k8s.io/v1", "NetworkPolicy"
+	case "servicecidrs":
+		return "networking.k8s.io/v1", "ServiceCIDR"
 	case "ciliumnodes":
 		return "cilium.io/v2", "CiliumNode"
 	case "ipamblocks":
