@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
@@ -94,6 +95,28 @@ func TestCrashPointsOfSystems(t *testing.T) {
 			t.Run(system.name+"/"+kind.String(), func(t *testing.T) {
 				t.Parallel()
 				noPointBreaks(t, s, kind)
+			})
+		}
+	}
+}
+
+// Goal: whatever fails while a VPP takes its host's only NIC, dies, and takes it again, the host stays in reach (law host-reachable) and
+// all else holds. Method: exhaustive, as TestCrashPoints, over a scenario of the catalogue, and the same in VRFs of its own.
+func TestCrashPointsOfSteal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("1600 runs")
+	}
+	s, err := catalog.ByName("nic-step-by-step")
+	if err != nil {
+		t.Fatal(err)
+	}
+	vrfs := *s
+	vrfs.Config.Wiring.MainVRF, vrfs.Config.Wiring.PodVRF, vrfs.Config.Wiring.Node = 1, 2, scenarios.NodeVXLAN
+	for i, of := range []*scenarios.Scenario{s, &vrfs} {
+		for _, kind := range []fault.OpKind{fault.KindEffect, fault.KindDataplane, fault.KindPersist, fault.KindStore} {
+			t.Run(fmt.Sprint(i, "/", kind), func(t *testing.T) {
+				t.Parallel()
+				noPointBreaks(t, of, kind)
 			})
 		}
 	}
