@@ -187,6 +187,7 @@ func (l *liars) restart(leases ...ipam.Lease) {
 
 // notJudged are the laws that labs do not judge, each with why. lab's package comment names them.
 var notJudged = map[string]string{
+	"host-reachable":    "hosts of labs have a NIC beside the one of their VPP, and config.wiring.stealNIC is refused",
 	"hooks-run":         "agents of labs run no hooks",
 	"ranges-counted":    "controllers of labs are programs of their own, which do not tell how full they count their ranges",
 	"told-is-saved":     "agents of labs do not tell yet when a record has reached the disk",
@@ -207,7 +208,7 @@ func TestNotJudged(t *testing.T) {
 		if why, named := notJudged[law.Name]; named == judged || named && why == "" {
 			t.Errorf("%s: judged %t, named %t", law.Name, judged, named)
 		}
-		if strings.Contains(string(text), law.Name) == judged {
+		if strings.Contains(string(text), " "+law.Name) == judged { // as a word: host-reachable is not reachable
 			t.Errorf("%s: judged %t, and the package comment says otherwise", law.Name, judged)
 		}
 	}
