@@ -68,6 +68,7 @@ var uses = []use{
 	{"config.wiring.memif", wired, ofWiring},
 	{"config.wiring.memif", asksMemif, "is of pods that ask for one, by create-pods with interface"},
 	{"config.ipam.nodeInterconnectDHCP", wired, ofWiring},
+	{"config.ipam.nodeInterconnectCIDR", ownNIC, "is of nodes' own addresses, and with wiring.stealNIC they are their hosts'"},
 	{"config.ipam.podIfIPCIDR", wired, ofWiring},
 	{"config.ipam.defaultGateway", wired, ofWiring},
 	{"config.nodes", wired, ofWiring},
@@ -108,6 +109,8 @@ func byMode(modes ...CiliumMode) func(*Scenario) bool {
 		return s.Config.IPAM.System == Cilium && slices.Contains(modes, s.Config.IPAM.Cilium.Mode)
 	}
 }
+
+func ownNIC(s *Scenario) bool { return !s.Config.Wiring.StealNIC }
 
 func asksMemif(s *Scenario) bool {
 	return slices.ContainsFunc(s.Timeline, func(step Step) bool {

@@ -126,6 +126,9 @@ func (s *Scenario) checkTimeline() *InputError {
 				return err
 			}
 		case ChangeCIDR:
+			if s.Config.Wiring.StealNIC && a.NodeInterconnectCIDR.IsValid() {
+				return s.wrongAt(path+".nodeInterconnectCIDR", "%s: the nodes' addresses are their hosts', with config.wiring.stealNIC", a.NodeInterconnectCIDR)
+			}
 			if !ipam.Traits().ByID {
 				restart, is := a.Restart()
 				if !is || ipam.System != NodeIPAM {
