@@ -1,6 +1,7 @@
 package calico
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"time"
@@ -118,6 +119,12 @@ func (h *Host) assignAsked() bool {
 func (h *Host) asked(c *coming) (first *Block, err error) {
 	for k, family := range h.alloc.families {
 		w := c.want.Addrs[placeOf(family)]
+		if a, barred := h.barred(c, k); barred && c.waits {
+			err := fmt.Errorf("%s: the record of another node, or of a former one, has it", a)
+			c.refused = err
+			h.alloc.asking[owner(c.owner, k)] = err
+			return nil, err
+		}
 		if !c.waits || !h.lone(c, k) || w.IsValid() && slices.Contains(h.leaving, netip.PrefixFrom(w, w.BitLen())) {
 			continue // it has gone back to its block in a moment
 		}
@@ -132,6 +139,14 @@ func (h *Host) asked(c *coming) (first *Block, err error) {
 		}
 	}
 	return first, nil
+}
+
+// barred reports whether the agent has not taken for barredTime what was assigned for a pod as it asked for it.
+func (h *Host) barred(c *coming, k int) (netip.Addr, bool) {
+	a, kept := h.alloc.kept[owner(c.owner, k)]
+	p := netip.PrefixFrom(a, a.BitLen())
+	since, told := h.since[p]
+	return a, kept && told && h.asks(c, k) && !h.holdsBlock(p) && h.now.Sub(since) >= barredTime
 }
 
 // hasAsked reports whether the agent has the address of a family that a pod asked for.
