@@ -34,7 +34,7 @@ var tries = map[string]try{
 
 	"config.ipam.system": {value: "nodeipam", in: []string{"contiv"}}, "config.ipam.podSubnetCIDR": {value: "10.1.0.0/22"},
 	"config.ipam.podSubnetOneNodePrefixLen":         {value: "27"},
-	"config.ipam.podSubnetOneNodePrefixLenIPv6":     {value: "122", with: two},
+	"config.ipam.podSubnetOneNodePrefixLenIPv6":     {value: "121", with: two},
 	"config.ipam.vppHostSubnetOneNodePrefixLenIPv6": {value: "122", with: two},
 	"config.ipam.vppHostSubnetCIDR":                 {value: "172.31.0.0/16"}, "config.ipam.vppHostSubnetOneNodePrefixLen": {value: "25"},
 	"config.ipam.nodeInterconnectCIDR": {value: "192.168.17.0/24"}, "config.ipam.nodeInterconnectDHCP": {value: "true", in: []string{"contiv", "nodeipam", "services", "eni", "calico"}},
@@ -65,7 +65,7 @@ var tries = map[string]try{
 	"config.ipam.calico.maxBlocksPerHost": {value: "1"}, "config.ipam.calico.emptyBlockGrace": {value: "1s", more: map[string]string{"calico": full}},
 
 	"config.wiring.pod": {value: "veth", in: []string{"no-host"}}, "config.wiring.node": {value: "l2", in: []string{"contiv", "taps", "no-host", "services", "leases"}},
-	"config.wiring.host": {value: "none", in: []string{"contiv", "taps", "veths", "services", "leases"}}, "config.wiring.mtu": {value: "1400"}, "config.wiring.stealNIC": {value: "true"},
+	"config.wiring.host": {value: "none", in: []string{"contiv", "taps", "veths", "services", "leases"}}, "config.wiring.mtu": {value: "1400"}, "config.wiring.stealNIC": {value: "true"}, "config.wiring.memif": {value: "true", bound: true},
 	"config.wiring.rxRing": {value: "512"}, "config.wiring.txRing": {value: "512"}, "config.wiring.keepOffload": {value: "true"}, "config.wiring.neighborAge": {value: "4m"},
 	"config.wiring.mainVRF": {value: "5", with: "{config: {wiring: {mainVRF: 6, podVRF: 7}}}"}, "config.wiring.podVRF": {value: "8", with: "{config: {wiring: {mainVRF: 6, podVRF: 7}}}"},
 	"config.wiring.services": {value: "vpp", in: []string{"contiv", "taps", "veths", "no-host", "leases"}}, "config.wiring.natExternalTraffic": {value: "true"},

@@ -29,6 +29,8 @@ func (h *fakeHost) MemifPeer(file string, _ uint32, _ bool) bool {
 	return slices.Contains(h.peers, file)
 }
 
+func (h *fakeHost) MemifEnd(string) (link, netns string) { return "", "" }
+
 // memif runs the lines of memif stories.
 func (s *script) memif(f []string) (string, bool, error) {
 	c := memif.NewServiceClient(s.vpp)
