@@ -35,7 +35,7 @@ func (nodeIPAMRules) Check(s *Scenario, p contiv.Plan) *InputError {
 			return s.wrongAt("config.ipam.nodeipam.allocator", "%s gives one block to a node, and podSubnetCIDR %s has two families: RangeAllocator gives one of each",
 				c.NodeIPAM.Allocator, c.PodSubnetCIDR)
 		case len(c.Ranges) > 0:
-			return s.wrongAt("config.ipam.ranges", "has one family, and podSubnetCIDR %s two: blocks are carved from podSubnetCIDR there", c.PodSubnetCIDR)
+			return s.wrongAt("config.ipam.ranges", "cannot be beside podSubnetCIDR %s: in two families blocks are carved from podSubnetCIDR as a whole, so leave it out", c.PodSubnetCIDR)
 		}
 	}
 	if c.NodeIPAM.Allocator.InCloud() {
@@ -49,8 +49,22 @@ func (nodeIPAMRules) Check(s *Scenario, p contiv.Plan) *InputError {
 			}
 		}
 	}
+	for _, of := range [...]struct {
+		key  string
+		plan *contiv.Plan
+	}{{"podSubnetOneNodePrefixLen", &p}, {"podSubnetOneNodePrefixLenIPv6", p.Second}} {
+		if of.plan == nil {
+			continue
+		}
+		if bits := of.plan.PodSubnetOneNodePrefixLen - of.plan.PodSubnet.Bits(); of.plan.PodSubnet.Addr().Is6() && bits > clusterBitsMost {
+			return s.wrongAt("config.ipam."+of.key, "/%d in %s: Kubernetes cuts a range of IPv6 into at most 2^%d blocks", of.plan.PodSubnetOneNodePrefixLen, of.plan.PodSubnet, clusterBitsMost)
+		}
+	}
 	return s.checkBlockBits("config.ipam.podSubnetOneNodePrefixLen", p)
 }
+
+// clusterBitsMost is clusterSubnetMaxDiff of Kubernetes 1.36, pkg/controller/nodeipam/ipam/cidrset.
+const clusterBitsMost = 16
 
 func (nodeIPAMRules) Draw(d Chooser, c *IPAM) bool {
 	c.PodSubnetOneNodePrefixLen = One(d, "prefix length", 24, 26, 28)

@@ -127,7 +127,7 @@ func (r *Requester) evaluate() {
 	}
 	// The resource of a former Node of this name is as good as none: its blocks go back to the pools with it, once the
 	// garbage collector comes.
-	former := r.view.exists() && r.view.Owner != "" && r.view.Owner != r.uid
+	former := r.former()
 	r.shown = nil
 	if r.view.exists() && !former {
 		for _, a := range r.view.Spec.IPAM.Pools.Allocated {
@@ -214,8 +214,18 @@ func (r *Requester) wrote(ev Wrote) bool {
 	return behind
 }
 
-// Blocks are what the agent should have.
-func (r *Requester) Blocks() []netip.Prefix { return r.told }
+// former reports whether the resource is of a former Node of this name, or its Node is gone.
+func (r *Requester) former() bool {
+	return r.view.exists() && r.view.Owner != "" && r.view.Owner != r.uid
+}
+
+// Blocks are what the agent should have, for its present Node: what a former one had may be another node's by now.
+func (r *Requester) Blocks() []netip.Prefix {
+	if !r.view.exists() || r.former() {
+		return nil
+	}
+	return r.told
+}
 
 // Leaving are the blocks that the node gives back. While there are none, nobody has to know whether the agent is idle.
 func (r *Requester) Leaving() []netip.Prefix { return r.leaving }

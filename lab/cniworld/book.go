@@ -43,8 +43,14 @@ func (n *node) readBook() {
 	now := book{}
 	n.readFiles(now)
 	for _, r := range n.w.server.reservations() {
-		if n.asked[r.owner.ContainerID] && r.pool {
+		if !n.asked[r.owner.ContainerID] || !r.pool {
+			continue
+		}
+		switch slices.IndexFunc(n.w.o.Chain.ranges, func(p netip.Prefix) bool { return p.Contains(r.addr) }) {
+		case 0:
 			now[r.addr] = r.owner
+		case 1:
+			now[r.addr] = r.owner.Second()
 		}
 	}
 	before := n.book

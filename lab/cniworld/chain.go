@@ -29,6 +29,8 @@ type Chain struct {
 	// dataDirs are where its host-local keeps its book, whereabouts that it keeps one in the cluster's API server.
 	dataDirs    []string
 	whereabouts bool
+	// ranges are whereabouts' in their order: a pod has an address of each.
+	ranges []netip.Prefix
 	// dhcp is the path of its plugin dhcp, whose daemon runs on each node; empty without.
 	dhcp string
 }
@@ -72,7 +74,10 @@ func Load(file, path string) (*Chain, error) {
 			c.types = append(c.types, ipam)
 		}
 		var conf struct {
-			IPAM struct{ Type, DataDir string }
+			IPAM struct {
+				Type, DataDir, Range string
+				IPRanges             []struct{ Range string }
+			}
 		}
 		if json.Unmarshal(p.Bytes, &conf) != nil {
 			continue // of another shape: its book is not known
@@ -85,6 +90,12 @@ func Load(file, path string) (*Chain, error) {
 			c.dataDirs = append(c.dataDirs, conf.IPAM.DataDir)
 		case "whereabouts":
 			c.whereabouts = true
+			if conf.IPAM.Range != "" {
+				c.ranges = append(c.ranges, rangeOf(conf.IPAM.Range))
+			}
+			for _, r := range conf.IPAM.IPRanges {
+				c.ranges = append(c.ranges, rangeOf(r.Range))
+			}
 		}
 	}
 	for _, name := range c.types {
@@ -97,6 +108,15 @@ func Load(file, path string) (*Chain, error) {
 		}
 	}
 	return c, nil
+}
+
+// rangeOf reads a range as whereabouts writes it, PREFIX or FIRST-PREFIX; the zero Prefix is of no address.
+func rangeOf(text string) netip.Prefix {
+	if _, last, cut := strings.Cut(text, "-"); cut {
+		text = last
+	}
+	p, _ := netip.ParsePrefix(text) // the plugin refuses what is none
+	return p.Masked()
 }
 
 // list is the configuration on a node with these pod CIDRs; a name takes the place of its own where it is set.

@@ -45,7 +45,7 @@ func Settings() []Setting {
 		{"DisableNATVirtualReassembly", "false", "false", "VPP no longer has this switch; true is refused."},
 		{"EnablePacketTrace", "false", "false", "true is refused: a trace ends by itself and VPP's API does not tell of it, so no agent can keep it up. Start traces with vppctl; labs have `lab trace`."},
 
-		{"StealFirstNIC", boolean, "false", "VPP takes the NIC from the host's Linux: the first link that has an IPv4 address. The host keeps its address, by VPP."},
+		{"StealFirstNIC", boolean, "false", "VPP takes the NIC from the host's Linux: the first link that has an IPv4 address and is no bridge, tunnel or the like. The host keeps its address, by VPP."},
 		{"StealInterface", "link", "none", "The same, with the link of this name. VPP needs an interface on that link and its stn plugin."},
 		{"STNSocketFile", "", "", "Refused: the agent takes the NIC itself, and a daemon would be its second owner."},
 

@@ -242,7 +242,7 @@ func (s stealing) pick(state vppwire.LinuxState) (of mode.Stolen, none string) {
 		setting = "StealFirstNIC"
 	}
 	for _, l := range state.Links {
-		if s.link != "" && l.Name != s.link || !hostsOwn(l.Name) {
+		if s.link != "" && l.Name != s.link || s.link == "" && software(l.Type) || !hostsOwn(l.Name) {
 			continue
 		}
 		of = mode.Stolen{Link: l.Name, Addrs: ofFour(l.Addrs), Routes: routesOver(state.Routes, l.Name)}
@@ -282,6 +282,17 @@ func left(state vppwire.LinuxState, link string) (of mode.Stolen) {
 		}
 	}
 	return of
+}
+
+// software reports whether a link of this kind is made by the kernel alone, such as the bridges of container runtimes: nothing leaves the
+// machine by it, and a name is needed to have it taken.
+func software(kind string) bool {
+	switch kind {
+	case "bridge", "dummy", "ifb", "tun", "tuntap", "macvlan", "ipvlan", "vrf", "vxlan", "geneve", "gre", "gretap", "ip6gre", "ip6gretap", "ipip", "ip6tnl", "sit",
+		"wireguard":
+		return true
+	}
+	return false
 }
 
 // hostsOwn reports whether a link may be the host's NIC: it is neither ours nor one of the names that contiv/vpp 2.0
