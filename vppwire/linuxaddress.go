@@ -15,6 +15,8 @@ type (
 	AddrAdd struct {
 		Netns, Link string
 		Addr        netip.Prefix
+		// Announce has others on the link hear, whether it had the IPv4 address or not: they may know another MAC for it.
+		Announce bool
 	}
 	AddrDel struct {
 		Netns, Link string

@@ -71,7 +71,7 @@ func (o Stolen) create(_ *Session, r *request, _ Object) {
 }
 
 func (o Stolen) delete(_ *Session, r *request) bool {
-	r.apply("linux_addr_add", AddrAdd{Link: o.Link, Addr: o.Addr})
+	r.apply("linux_addr_add", AddrAdd{Link: o.Link, Addr: o.Addr, Announce: true}) // others know VPP's MAC for it
 	return true
 }
 

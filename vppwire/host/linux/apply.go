@@ -32,7 +32,11 @@ func (h *Host) Apply(op vppwire.LinuxOp) error {
 			if err := p.enable6(op.Link, op.Addr); err != nil {
 				return err
 			}
-			return about(p.AddrAdd(l, address(op.Addr)), "address %s on %s in %s", op.Addr, op.Link, p)
+			err := about(p.AddrAdd(l, address(op.Addr)), "address %s on %s in %s", op.Addr, op.Link, p)
+			if op.Announce && (err == nil || errors.Is(err, vppwire.ErrLinuxExists)) {
+				err = errors.Join(err, p.announce(l, op.Addr.Addr()))
+			}
+			return err
 		})
 	case vppwire.AddrDel:
 		return h.on(op.Netns, op.Link, func(p *place, l netlink.Link) error {
