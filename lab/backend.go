@@ -87,6 +87,9 @@ type Wired interface {
 	// returns its namespace as this process opens it. The wire's DHCP server is the same host, so that a lab has one or
 	// the other.
 	Outsider(addr netip.Prefix, via netip.Addr, dsts []netip.Addr) (netns string, err error)
+	// Gateway has a router on the wire, with these addresses there, and others of its own from which it can ask machines. It is
+	// the same host as the outsider, so that a lab has one or the other. It returns its namespace as this process opens it.
+	Gateway(addrs []netip.Prefix, others []netip.Addr) (netns string, err error)
 	// OnWire is a link whose frames come out on the wire, and its namespace.
 	OnWire() (netns, link string)
 }
@@ -101,10 +104,21 @@ type MachineSpec struct {
 	// NIC: VPP has an interface to the fabric, with an MTU of NICMTU bytes.
 	NIC    bool
 	NICMTU uint32
+	// Gateway, where valid, says that the NIC is the only one of the machine, its host's as well as VPP's: ManagementDevice is its link to
+	// the fabric, with the management addresses and a default route by this address (of scenarios.HostMetric).
+	Gateway netip.Addr
 	// OtherNICs are VPP's names of further interfaces to the fabric; it sits on OtherDevice of each one's number.
 	OtherNICs []string
 	// Management are the addresses of its Linux side.
 	Management []netip.Addr
+}
+
+// Device is the link that VPP's interface to the fabric sits on.
+func (s *MachineSpec) Device() string {
+	if s.Gateway.IsValid() {
+		return ManagementDevice
+	}
+	return NICDevice
 }
 
 // Machine is one node's hardware and Linux. One goroutine switches it on and off; processes and pods come and go on
@@ -155,6 +169,9 @@ const ManagementDevice = "eth0"
 // nicDevices are the links that stand in for each machine's physical interfaces.
 func (w *World) nicDevices() []string {
 	list := []string{NICDevice}
+	if w.scenario().Config.Wiring.StealNIC {
+		list[0] = ManagementDevice
+	}
 	for i := range w.scenario().Topology.OtherNICs {
 		list = append(list, OtherDevice(i))
 	}

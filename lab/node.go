@@ -26,6 +26,8 @@ type node struct {
 	number  uint32
 	dir     string
 	machine Machine
+	// reach watches whether the host answers; nil while the machine is off, or where it has a NIC to itself. Guarded by mu.
+	reach *reach
 	// registration is of its Node object.
 	registration registration
 	kubelet      *kubelet
@@ -111,8 +113,12 @@ func (w *World) newNode(name string) (*node, error) {
 		n.management = append(n.management, w.scenario().Management(number, k).Addr())
 	}
 	var err error
-	if n.machine, err = w.fabric.Join(MachineSpec{Name: name, Number: number, Dir: n.dir, NIC: w.scenario().Topology.NIC != "", OtherNICs: w.scenario().Topology.OtherNICs, NICMTU: w.scenario().Topology.NICMTU,
-		Management: n.management}); err != nil {
+	spec := MachineSpec{Name: name, Number: number, Dir: n.dir, NIC: w.scenario().Topology.NIC != "", OtherNICs: w.scenario().Topology.OtherNICs, NICMTU: w.scenario().Topology.NICMTU,
+		Management: n.management}
+	if w.scenario().Config.Wiring.StealNIC {
+		spec.Gateway = w.scenario().HostGateway()
+	}
+	if n.machine, err = w.fabric.Join(spec); err != nil {
 		return nil, err
 	}
 	if n.relays, err = w.control.connect(n.dir, w.source.kube()); err != nil {
@@ -141,6 +147,9 @@ func (n *node) powerOn() error {
 		return fmt.Errorf("boot %s: %w", n.name, err)
 	}
 	n.w.Record.Note(n.name + " boots")
+	if err := n.watchHost(); err != nil {
+		return fmt.Errorf("boot %s: %w", n.name, err)
+	}
 	n.startLocked(&n.vpp, n.launchVPP)
 	ready := n.vpp.starting
 	n.startLocked(&n.agent, func(ctx context.Context, life int) (Process, error) {
@@ -159,7 +168,10 @@ func (n *node) powerOn() error {
 func (n *node) powerOff() error {
 	n.mu.Lock()
 	n.falling = true
+	reach := n.reach
+	n.reach = nil
 	n.mu.Unlock()
+	reach.stop()
 	n.kubelet.powerOff()
 	n.kill(&n.agent, false, "power")
 	n.kill(&n.vpp, false, "")
@@ -197,6 +209,9 @@ func (n *node) abandon() {
 	n.gone = true
 	n.vpp.life++
 	n.agent.life++
+	if n.reach != nil {
+		n.reach.cancel()
+	}
 }
 
 // start starts a daemon where it does not run.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/lab/internal/nodeagent"
+	"github.com/vppdrill/vppdrill/lab/internal/probe"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 	"github.com/vppdrill/vppdrill/scenarios/check"
@@ -178,6 +179,20 @@ func (l *liars) two() {
 	}
 }
 
+// answers is a look at a host, whose VPP runs, that has answered at a time at last; its VPP was the one before, where the answer is old.
+func (l *liars) answers(i int, at time.Time) {
+	n := l.nodes[i-1]
+	if n.reach == nil {
+		n.vpp.proc = struct{ Process }{}
+		n.reach = &reach{n: n, lines: []*line{{trying: make(chan *probe.Login)}}}
+	}
+	r := n.reach
+	if r.lines[0].answered = at; time.Since(at) < loginSilence {
+		r.lines[0].life = n.vpp.life
+	}
+	r.look(time.Now())
+}
+
 // restart is a clean stop and start of the agent of node 1.
 func (l *liars) restart(leases ...ipam.Lease) {
 	l.nodes[0].ended(&l.nodes[0].agent, fact.CleanStop)
@@ -187,7 +202,6 @@ func (l *liars) restart(leases ...ipam.Lease) {
 
 // notJudged are the laws that labs do not judge, each with why. lab's package comment names them.
 var notJudged = map[string]string{
-	"host-reachable":    "hosts of labs have a NIC beside the one of their VPP, and config.wiring.stealNIC is refused",
 	"hooks-run":         "agents of labs run no hooks",
 	"ranges-counted":    "controllers of labs are programs of their own, which do not tell how full they count their ranges",
 	"told-is-saved":     "agents of labs do not tell yet when a record has reached the disk",
@@ -311,6 +325,15 @@ func TestPlanted(t *testing.T) {
 				l.at += 50 * time.Second
 				l.holds(2, 2, plantedBlock(2), nil, []ipam.Lease{lease(2, "too-soon", 10)})
 			}},
+		"host-reachable": {truth: func(l *liars) {
+			l.answers(1, time.Now())
+			l.nodes[0].vpp.life++ // the host was out of reach for a moment while its VPP was another one
+			l.answers(1, time.Now().Add(-loginSilence-time.Second))
+			l.answers(1, time.Now())
+		}, lie: func(l *liars) {
+			l.answers(1, time.Now())
+			l.answers(1, time.Now().Add(-loginSilence-time.Second))
+		}},
 		"add-not-forgotten": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.restart() }},
 		"restarts-remember": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.restart() }},
 		"address-as-asked": {

@@ -125,6 +125,9 @@ func (n *node) look(ctx context.Context, deep bool) (fact.NodeState, error) {
 	if n.w.scenario().Config.Leases(n.name) {
 		out.Leased, _, _ = n.w.dhcp.Leased(n.number)
 	}
+	if n.w.scenario().Config.Wiring.StealNIC {
+		out.Uplink = ManagementDevice
+	}
 	n.mu.Lock()
 	out.Assigned, out.Management = n.assigned, slices.Clone(n.management)
 	out.MachineUp, out.VPPUp, out.AgentUp = n.up, n.vpp.proc != nil, n.agent.proc != nil && !n.agent.paused

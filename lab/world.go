@@ -29,8 +29,10 @@ type World struct {
 	state  StateDir
 	fabric Fabric
 	// dhcp is nil where nodes' addresses follow from their IDs.
-	dhcp    DHCP
-	claims  claims
+	dhcp   DHCP
+	claims claims
+	// gateway is the namespace of the router of hosts whose NIC VPP takes.
+	gateway string
 	started time.Time
 	// monotonic is started as agents tell times.
 	monotonic int64
@@ -112,6 +114,9 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	}()
 	w.fabric, err = o.Backend.Open(ctx, config)
 	if err = errors.Join(err, <-plane); err != nil {
+		return nil, err
+	}
+	if err = w.openGateway(); err != nil {
 		return nil, err
 	}
 	w.followRecords()
@@ -197,7 +202,7 @@ func Evidence() []fact.Evidence {
 	return []fact.Evidence{fact.AssignedBlocks, fact.BlockedBlocks, fact.FreeBlocks, fact.WaitingPods, fact.WantedAddresses, fact.Leases, fact.Sandboxes,
 		fact.PodLives, fact.Refusals, fact.NodeIDs, fact.Management, fact.Blocks, fact.Rests, fact.ReachedSettings, fact.LongQuiet,
 		fact.Changes, fact.ClosedRanges, fact.Disturbances, fact.CleanStops, fact.VPPLives, fact.Checks, fact.FullNodes, fact.Leftovers,
-		fact.HeldIDs, fact.ProgramLives, fact.RequestCounts,
+		fact.HeldIDs, fact.HostReaches, fact.ProgramLives, fact.RequestCounts,
 		fact.Records, fact.IDRests, fact.NodeAddresses, fact.NodeLeases, fact.OtherNICs, fact.Removals, fact.Services, fact.Policies, fact.VPPTables, fact.LinuxTables}
 }
 

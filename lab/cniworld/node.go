@@ -144,7 +144,7 @@ func (n *node) boot() error {
 	if err := n.w.fabric.Join(n.space, n.machine()); err != nil {
 		return err
 	}
-	if err := n.space.SetManagement([]netip.Addr{n.address}); err != nil {
+	if err := n.space.SetManagement(lab.MachineSpec{Management: []netip.Addr{n.address}}); err != nil {
 		return err
 	}
 	if err := spawn.Inside(n.netns(), func() error { return fabric.Sysctl("ipv4/ip_forward", "1") }); err != nil {

@@ -66,7 +66,7 @@ func (m *machine) connect() (err error) {
 	if err := m.g.Fabric.Join(m.space, m.spec); err != nil {
 		return err
 	}
-	return m.space.SetManagement(m.spec.Management)
+	return m.space.SetManagement(m.spec)
 }
 
 // SetManagement implements lab.Machine.
@@ -77,7 +77,7 @@ func (m *machine) SetManagement(addrs []netip.Addr) error {
 	if m.space == nil {
 		return nil
 	}
-	return m.space.SetManagement(addrs)
+	return m.space.SetManagement(m.spec)
 }
 
 // on is the number of the container's first process, 0 while the machine is off.

@@ -63,7 +63,7 @@ func (m *machine) PowerOn() (err error) {
 	if err := m.g.Fabric.Join(m.space, m.spec); err != nil {
 		return err
 	}
-	return m.SetManagement(m.spec.Management)
+	return m.space.SetManagement(m.spec)
 }
 
 // SetManagement implements lab.Machine.
@@ -72,7 +72,7 @@ func (m *machine) SetManagement(addrs []netip.Addr) error {
 	if !m.on {
 		return nil
 	}
-	return m.space.SetManagement(addrs)
+	return m.space.SetManagement(m.spec)
 }
 
 // PowerOff implements lab.Machine.

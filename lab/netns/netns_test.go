@@ -246,3 +246,65 @@ func TestProbes(t *testing.T) {
 		t.Errorf("%+v over a whole wire", r)
 	}
 }
+
+// Goal: a machine whose only NIC is its host's has one link, on the wire, by which its gateway and whoever is behind that reach the host as
+// long as it has its address. Method: connections that stay, from both, over the address' loss and return.
+func TestOnlyNIC(t *testing.T) {
+	s := config(t)
+	g, ms := machines(t, s, 0)
+	gateway, stranger, addr := netip.MustParseAddr("10.20.255.254"), netip.MustParseAddr("198.51.100.7"), netip.MustParseAddr("10.20.0.1")
+	outside, err := g.(lab.Wired).Gateway([]netip.Prefix{netip.PrefixFrom(gateway, 16)}, []netip.Addr{stranger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := g.Join(lab.MachineSpec{Name: "node-1", Number: 1, Dir: filepath.Join(s.Dir, "1"), NIC: true, NICMTU: 1500, Management: []netip.Addr{addr}, Gateway: gateway})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ms = append(ms, m)
+	if err := m.PowerOn(); err != nil {
+		t.Fatal(err)
+	}
+	list, err := m.(*machine).space.LinkList()
+	if err != nil || len(list) != 2 {
+		t.Errorf("links %v, %v, want lo and %s", list, err, lab.ManagementDevice)
+	}
+	logins, err := probe.ServeLogins(ms[0].Netns(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer logins.Close()
+	const pace, patience = 10 * time.Millisecond, time.Second
+	for _, from := range []netip.Addr{gateway, stranger} {
+		login, err := probe.OpenLogin(probe.Place{Netns: outside, Addr: from}, addr, pace, patience)
+		if err != nil {
+			t.Fatalf("%s: %v", from, err)
+		}
+		defer login.Close()
+		hears := func(want bool) {
+			t.Helper()
+			begin := time.Now()
+			heard := false
+			for !heard && time.Since(begin) < patience {
+				time.Sleep(pace)
+				last, err := login.Answered()
+				if err != nil {
+					t.Fatalf("%s: %v", from, err)
+				}
+				heard = last.After(begin.Add(pace))
+			}
+			if heard != want {
+				t.Errorf("%s: the host answers: %t, want %t", from, heard, want)
+			}
+		}
+		hears(true)
+		if err := m.SetManagement(nil); err == nil {
+			t.Error("a default route without an address was taken")
+		}
+		hears(false)
+		if err := m.SetManagement([]netip.Addr{addr}); err != nil {
+			t.Fatal(err)
+		}
+		hears(true)
+	}
+}

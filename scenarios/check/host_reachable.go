@@ -9,9 +9,9 @@ import (
 const hostReachableName = "host-reachable"
 
 // hostAwayMost is how long a host may be out of reach after its VPP ended, while its agent runs: until an agent has noticed
-// a VPP that hangs, 7 s (vppwire/host, pingEvery and pingPatience), and has given up waiting for it, 5 s (vppwire/agent,
-// stealPatience), with room for what it does then.
-const hostAwayMost = 15 * time.Second
+// a VPP that hangs, 7 s (vppwire/host, pingEvery and pingPatience) or 10 s where a call waits for it (defaultCallTimeout), and has given
+// up waiting for it, 5 s (vppwire/agent, stealPatience), with room for what it does then, and for a sender in a lab that tries again.
+const hostAwayMost = 20 * time.Second
 
 // hostReachable: a node whose only NIC is taken from its host by an agent's VPP is reached there: others on the wire find
 // the host at its addresses, and its answers find them.
@@ -24,9 +24,9 @@ const hostAwayMost = 15 * time.Second
 func hostReachable() fact.Law {
 	return fact.Law{
 		Name: hostReachableName,
-		Rule: "A host whose NIC VPP takes is reached at its addresses at every instant, but for 15 s after its VPP has ended.",
+		Rule: "A host whose NIC VPP takes is reached at its addresses at every instant, but for 20 s after its VPP has ended.",
 		Why: "The connection that administrators and the API server have to the node is over this NIC: a node that loses " +
-			"it has to be visited.",
+			"it has to be visited. Labs keep real connections with each host and notice what lasts for 2 s.",
 		When:    fact.Always,
 		Foreign: true,
 		Needs:   []fact.Evidence{fact.HostReaches},

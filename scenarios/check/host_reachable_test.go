@@ -26,11 +26,11 @@ func TestHostReachable(t *testing.T) {
 		{"always reached", []fact.Fact{reach(s, true, true, true), other(time.Hour)}, ""},
 		{"lost while VPP lives", []fact.Fact{reach(s, true, true, true), reach(2*s, false, true, true)}, "while its VPP lives: dropped"},
 		{"lost with the agent, while VPP lives", []fact.Fact{reach(s, true, true, true), reach(2*s, false, true, false)}, "while its VPP lives"},
-		{"VPP ends and comes", []fact.Fact{reach(s, false, false, true), other(16 * s), reach(16*s, true, true, true), other(40 * s)}, ""},
-		{"VPP ends, and nobody gives the NIC back", []fact.Fact{reach(s, false, false, true), other(17 * s)}, "more than 15s under a running agent"},
-		{"another state of it does not begin the time again", []fact.Fact{reach(s, false, false, true), reach(10*s, false, false, true), other(17 * s)}, "more than 15s"},
-		{"VPP and agent end", []fact.Fact{reach(s, false, false, false), other(60 * s), reach(60*s, false, false, true), other(75 * s)}, ""},
-		{"the next agent does nothing", []fact.Fact{reach(s, false, false, false), reach(60*s, false, false, true), other(76 * s)}, "more than 15s"},
+		{"VPP ends and comes", []fact.Fact{reach(s, false, false, true), other(21 * s), reach(21*s, true, true, true), other(40 * s)}, ""},
+		{"VPP ends, and nobody gives the NIC back", []fact.Fact{reach(s, false, false, true), other(22 * s)}, "more than 20s under a running agent"},
+		{"another state of it does not begin the time again", []fact.Fact{reach(s, false, false, true), reach(10*s, false, false, true), other(22 * s)}, "more than 20s"},
+		{"VPP and agent end", []fact.Fact{reach(s, false, false, false), other(60 * s), reach(60*s, false, false, true), other(80 * s)}, ""},
+		{"the next agent does nothing", []fact.Fact{reach(s, false, false, false), reach(60*s, false, false, true), other(81 * s)}, "more than 20s"},
 		{"the machine ends", []fact.Fact{reach(s, false, false, true), {At: 2 * s, Node: "node-1", What: fact.NodeGone{Left: true, Rest: 0}}, other(60 * s)}, ""},
 	} {
 		w, got := hostReachable().Watch(), ""

@@ -2,6 +2,7 @@ package removal
 
 import (
 	"net/netip"
+	"slices"
 
 	"go.fd.io/govpp/api"
 	"go.fd.io/govpp/binapi/af_packet"
@@ -20,6 +21,8 @@ type Names struct {
 	byIndex map[uint32]port
 	// beyond are the namespaces of veths' other ends, by the device in the host's own namespace.
 	beyond map[string]string
+	// links are those of the host's own namespace that have an address: one that has another link keeps it.
+	links map[netip.Addr][]string
 }
 
 // port is one interface of VPP.
@@ -29,7 +32,9 @@ type port struct {
 }
 
 // NewNames returns a Names that knows nothing.
-func NewNames() *Names { return &Names{byIndex: map[uint32]port{}, beyond: map[string]string{}} }
+func NewNames() *Names {
+	return &Names{byIndex: map[uint32]port{}, beyond: map[string]string{}, links: map[netip.Addr][]string{}}
+}
 
 // Forget is for a new life of VPP: indices mean other interfaces now.
 func (n *Names) Forget() { clear(n.byIndex) }
@@ -54,6 +59,38 @@ func (n *Names) Shown(details api.Message) {
 		p.netns = n.beyond[m.HostIfName]
 		n.byIndex[uint32(m.SwIfIndex)] = p
 	}
+}
+
+// ShownLinux takes a dump of the host's own namespace.
+func (n *Names) ShownLinux(state vppwire.LinuxState) {
+	clear(n.links)
+	for _, l := range state.Links {
+		for _, a := range l.Addrs {
+			n.links[a.Addr()] = append(n.links[a.Addr()], l.Name)
+		}
+	}
+}
+
+// addressed takes a change of the addresses of the host's own links, and reports whether an address that a link lost has another one.
+func (n *Names) addressed(op vppwire.LinuxOp) (moved bool) {
+	switch o := op.(type) {
+	case vppwire.AddrAdd:
+		if a := o.Addr.Addr(); o.Netns == "" && !slices.Contains(n.links[a], o.Link) {
+			n.links[a] = append(n.links[a], o.Link)
+		}
+	case vppwire.AddrDel:
+		if a := o.Addr.Addr(); o.Netns == "" {
+			n.links[a] = slices.DeleteFunc(n.links[a], func(l string) bool { return l == o.Link })
+			return len(n.links[a]) > 0
+		}
+	case vppwire.LinkDel:
+		for a := range n.links { //vppdrill:unordered each by itself
+			if o.Netns == "" {
+				n.links[a] = slices.DeleteFunc(n.links[a], func(l string) bool { return l == o.Name })
+			}
+		}
+	}
+	return false
 }
 
 // Answered takes a request that VPP has answered with success, and returns what it has taken away, nil for nothing.
@@ -98,8 +135,9 @@ func (n *Names) Applied(op vppwire.LinuxOp) *fact.Removal {
 	if v, ok := op.(vppwire.VethAdd); ok && v.Netns == "" {
 		n.beyond[v.Name] = v.PeerNetns
 	}
+	moved := n.addressed(op)
 	t, takes := OfLinux(op)
-	if !takes || t.Sets {
+	if !takes || t.Sets || moved {
 		return nil
 	}
 	r := &fact.Removal{What: t.What, Call: OperationName(t), Name: t.Name, Prefix: t.Prefix, Addr: t.Addr, MAC: t.MAC, Netns: t.Netns}

@@ -12,6 +12,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
@@ -95,7 +96,7 @@ func VPPBoot(spec lab.MachineSpec) []string {
 			fmt.Sprintf("set interface name host-%s %s", device, name))
 	}
 	if spec.NIC {
-		boot(lab.NICDevice, lab.NICName, mac(vppMAC, spec.Number))
+		boot(spec.Device(), lab.NICName, mac(vppMAC, spec.Number))
 	}
 	for i, name := range spec.OtherNICs {
 		boot(lab.OtherDevice(i), name, mac(otherVPP(i), spec.Number))
@@ -106,15 +107,18 @@ func VPPBoot(spec lab.MachineSpec) []string {
 // otherVPP is the kind of the MACs that VPPs have on their further interfaces.
 func otherVPP(nic int) byte { return byte(otherMAC + 2*nic) }
 
-// Join gives a machine that has just booted, in namespace s, its links: management, and the wire if it has a NIC.
+// Join gives a machine that has just booted, in namespace s, its links: management, and the wire if it has a NIC; one link for both where
+// the NIC is its only one.
 func (f *Fabric) Join(s *Space, spec lab.MachineSpec) error {
-	if err := f.link(s, Port(Management, spec.Number), Management, lab.ManagementDevice, mac(managementMAC, spec.Number), managementMTU); err != nil {
-		return err
+	if !spec.Gateway.IsValid() {
+		if err := f.link(s, Port(Management, spec.Number), Management, lab.ManagementDevice, mac(managementMAC, spec.Number), managementMTU); err != nil {
+			return err
+		}
 	}
 	var ports []string
 	if spec.NIC {
 		ports = append(ports, Port(Wire, spec.Number))
-		if err := f.link(s, ports[0], Wire, lab.NICDevice, mac(wireMAC, spec.Number), int(spec.NICMTU)); err != nil {
+		if err := f.link(s, ports[0], Wire, spec.Device(), mac(wireMAC, spec.Number), int(spec.NICMTU)); err != nil {
 			return err
 		}
 	}
@@ -175,17 +179,23 @@ func (f *Fabric) Leave(spec lab.MachineSpec) error {
 	return errors.Join(errs...)
 }
 
-// SetManagement makes these the addresses of a machine's management device.
-func (s *Space) SetManagement(addrs []netip.Addr) error {
+// SetManagement makes spec's the addresses of a machine's management device, behind which its gateway is, if it has one.
+func (s *Space) SetManagement(spec lab.MachineSpec) error {
 	var list []netip.Prefix
-	for _, a := range addrs {
+	for _, a := range spec.Management {
 		bits := managementBits
 		if a.Is6() {
 			bits = managementBits6
 		}
 		list = append(list, netip.PrefixFrom(a, bits))
 	}
-	return s.SetAddresses(lab.ManagementDevice, list)
+	if err := s.SetAddresses(lab.ManagementDevice, list); err != nil || !spec.Gateway.IsValid() {
+		return err
+	}
+	return s.With(lab.ManagementDevice, "route by", func(l netlink.Link) error {
+		return s.RouteReplace(&netlink.Route{LinkIndex: l.Attrs().Index, Dst: &net.IPNet{IP: net.IPv4zero, Mask: net.CIDRMask(0, 32)},
+			Gw: spec.Gateway.AsSlice(), Priority: scenarios.HostMetric})
+	})
 }
 
 // Cut implements lab.Fabric by the bridge's isolated flag: two isolated ports do not reach each other, every other pair

@@ -62,6 +62,12 @@ func (r *removals) answered(req, reply api.Message) {
 	r.note(r.names.Answered(req, reply))
 }
 
+func (r *removals) shownLinux(state vppwire.LinuxState) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.names.ShownLinux(state)
+}
+
 func (r *removals) applied(op vppwire.LinuxOp) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

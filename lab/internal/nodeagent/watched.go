@@ -103,7 +103,11 @@ func (l countedLinux) Apply(op vppwire.LinuxOp) error {
 // Dump implements vppwire.Linux.
 func (l countedLinux) Dump(netns string) (vppwire.LinuxState, error) {
 	l.counts.linux.Add(1)
-	return l.Linux.Dump(netns)
+	state, err := l.Linux.Dump(netns)
+	if err == nil && netns == "" {
+		l.removals.shownLinux(state)
+	}
+	return state, err
 }
 
 // countedJournal counts what goes to the disk.
