@@ -83,6 +83,11 @@ func (interfaceReader) take(s *Session, _ dumpStep, res Result) {
 		var by creation
 		if k, ok := interfaceKey(name); ok {
 			by = kinds[k.Kind].creates
+		} else {
+			if s.nicMACs == nil {
+				s.nicMACs = map[string]MAC{}
+			}
+			s.nicMACs[name] = MAC(d.L2Address)
 		}
 		for _, r := range readers {
 			if o, ok := r.readInterface(d, by); ok {

@@ -21,6 +21,8 @@ type (
 	AddrDel struct {
 		Netns, Link string
 		Addr        netip.Prefix
+		// Heir is who has the IPv4 address on the link's network from now on, which others there hear; zero: nobody.
+		Heir MAC
 	}
 )
 

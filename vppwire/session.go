@@ -57,6 +57,8 @@ type Session struct {
 	acls aclNumbers
 	// sources are the classifier tables of pods' sources.
 	sources sourceTables
+	// nicMACs are the MACs of interfaces that others have made, as a dump last showed them; nil without any.
+	nicMACs map[string]MAC
 	keys    []Key // scratch
 	keys2   []Key // scratch
 	// inNetns counts what is there by namespace number.

@@ -66,8 +66,16 @@ func (o Stolen) shown() dumpStep      { return dumpStep{dump: linuxDump} }
 // like: the key says all that a dump tells.
 func (o Stolen) like(found Object) bool { _, ok := found.(Stolen); return ok }
 
-func (o Stolen) create(_ *Session, r *request, _ Object) {
-	r.apply("linux_addr_del", AddrDel{Link: o.Link, Addr: o.Addr})
+// create: others may know the link's MAC for the address, and what VPP takes itself, as packets of tunnels, reaches it by its own only.
+func (o Stolen) create(s *Session, r *request, _ Object) {
+	op := AddrDel{Link: o.Link, Addr: o.Addr}
+	k := stnKey(o.Addr.Addr())
+	if n := s.find(s.ident(&k)); n != 0 {
+		if rule, ok := s.at(n).want().(STN); ok {
+			op.Heir = s.nicMACs[rule.NIC]
+		}
+	}
+	r.apply("linux_addr_del", op)
 }
 
 func (o Stolen) delete(_ *Session, r *request) bool {

@@ -12,7 +12,7 @@ import (
 )
 
 // Goal: who knows another MAC for an address learns that of the link that has it now, also where the link had the address before and only the
-// announcement was missing; without an announcement nobody learns. Method: the kernel's own neighbor table at the other end of a veth.
+// announcement was missing, and that of an heir where the address goes; without an announcement nobody learns. Method: the kernel's own neighbor table at the other end of a veth.
 func TestAnnounce(t *testing.T) {
 	paths := namespaces(t, 2)
 	near, far := host(t, paths[0]), host(t, paths[1])
@@ -55,5 +55,13 @@ func TestAnnounce(t *testing.T) {
 		if mac := known(); mac != row.want {
 			t.Errorf("announced %t, there before %t: %s is known, want %s", row.announce, row.again, mac, row.want)
 		}
+	}
+	heir := vppwire.MAC{2, 0, 0, 0, 0, 3}
+	apply(t, near, vppwire.AddrDel{Link: "vd0123", Addr: addr, Heir: heir})
+	for end := time.Now().Add(time.Second); known() != heir && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if mac := known(); mac != heir {
+		t.Errorf("after the address has gone to %s: %s is known", heir, mac)
 	}
 }

@@ -34,13 +34,17 @@ func (h *Host) Apply(op vppwire.LinuxOp) error {
 			}
 			err := about(p.AddrAdd(l, address(op.Addr)), "address %s on %s in %s", op.Addr, op.Link, p)
 			if op.Announce && (err == nil || errors.Is(err, vppwire.ErrLinuxExists)) {
-				err = errors.Join(err, p.announce(l, op.Addr.Addr()))
+				err = errors.Join(err, p.announce(l, op.Addr.Addr(), vppwire.MAC(l.Attrs().HardwareAddr)))
 			}
 			return err
 		})
 	case vppwire.AddrDel:
 		return h.on(op.Netns, op.Link, func(p *place, l netlink.Link) error {
-			return about(p.AddrDel(l, address(op.Addr)), "address %s on %s in %s", op.Addr, op.Link, p)
+			err := about(p.AddrDel(l, address(op.Addr)), "address %s on %s in %s", op.Addr, op.Link, p)
+			if op.Heir != (vppwire.MAC{}) && err == nil {
+				_ = p.announce(l, op.Addr.Addr(), op.Heir) // the address is gone; who does not hear finds out later
+			}
+			return err
 		})
 	case vppwire.RouteSet:
 		return h.route(op.Route, func(p *place, r *netlink.Route) error { return p.RouteReplace(r) })
