@@ -260,7 +260,7 @@ func (h *Host) decide() {
 		return
 	}
 	var none [2]bool
-	if !h.giveBack() && !h.assignAsked() {
+	if !h.giveBack() && !h.claimAgain() && !h.assignAsked() {
 		if none = h.assign(); none[0] || none[1] {
 			h.keepOne()
 		}

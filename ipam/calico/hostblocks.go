@@ -139,6 +139,27 @@ func (h *Host) giveBack() bool {
 	return false
 }
 
+// claimAgain asks for the first address that a pod of the node has and no block says so: the cluster released what the node had while its
+// Node object was gone. It reports whether a block is being written. What another host has by now it leaves alone.
+func (h *Host) claimAgain() bool {
+	if h.self == "" || !h.begun {
+		return false
+	}
+	for l := range h.alloc.Leases() {
+		k := h.familyOf(l.Addr)
+		if k < 0 || slices.Contains(h.mine, netip.PrefixFrom(l.Addr, l.Addr.BitLen())) {
+			continue
+		}
+		family := h.alloc.families[k]
+		first, _ := l.Owner.First()
+		if b, err := h.all.Of(family).AssignTo(h.view.all(family), h.self, l.Addr, h.uses[first]); err == nil {
+			h.write(Assign, h.view.at(b.CIDR), b)
+			return true
+		}
+	}
+	return false
+}
+
 // assign asks for more addresses where they are lacking, of one family at a time, and says of which there are none. What pods cannot have of
 // one family they are not assigned of the other, where they would have to give it back.
 func (h *Host) assign() (none [2]bool) {
