@@ -117,6 +117,7 @@ func (b *blockSource) close() error {
 
 // join makes a node's object, leave deletes it.
 func (b *blockSource) join(n *node) {
+	b.collect(n) // a program that had not heard yet may have made what belongs to a former object of the name
 	o := apiserver.Object{"apiVersion": "v1", "kind": "Node", "metadata": apiserver.Object{"name": n.name, "uid": n.uid(),
 		"labels": apiserver.Object{scenarios.HostnameLabel: n.name}}}
 	if b.w.cloud != nil {
@@ -130,7 +131,12 @@ func (b *blockSource) join(n *node) {
 
 func (b *blockSource) leave(n *node) {
 	b.server.Remove("nodes", "", n.name)
-	if b.asked() { // the garbage collector's: its owner is gone
+	b.collect(n)
+}
+
+// collect deletes what belongs to a node's object that is gone, as the garbage collector does.
+func (b *blockSource) collect(n *node) {
+	if b.asked() {
 		b.server.Remove(kube.PoolNodeResource, "", n.name)
 		b.server.Remove(kube.CiliumNodeResource, "", n.name)
 	}

@@ -21,8 +21,10 @@ type Granted struct {
 	// asked for.
 	own         *agent.NodeSeen
 	given, held bool
-	blocks      []netip.Prefix
-	tell        func(agent.Event) // nil before Watch
+	// blocks are those of the Node object with UID holder, once there was one: another one of the node's name begins without.
+	blocks []netip.Prefix
+	holder string
+	tell   func(agent.Event) // nil before Watch
 }
 
 var _ Cluster = (*Granted)(nil)
@@ -59,14 +61,14 @@ func (g *Granted) Begin(blocks []netip.Prefix) {
 	}
 }
 
-// UID is the own Node object's, empty while there is none.
-func (g *Granted) UID() string {
+// Another is the own Node object's UID, empty while there is none; false where it is this one, and before the cluster has told of any.
+func (g *Granted) Another(than string) (uid string, another bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.own == nil {
-		return ""
+	if g.own != nil {
+		uid = g.own.UID
 	}
-	return g.own.UID
+	return uid, g.holder != "" && uid != than
 }
 
 // Relist implements Cluster.
@@ -94,6 +96,10 @@ func (g *Granted) granted(ev agent.Event) agent.Event {
 		if e.Name == g.node {
 			own, was := e, g.own
 			g.own = &own
+			if g.holder != "" && g.holder != own.UID {
+				g.blocks = nil // they may be another node's by now
+			}
+			g.holder = own.UID
 			if was == nil || was.UID != own.UID {
 				g.changed()
 			}

@@ -166,7 +166,6 @@ func (r *AddressRequester) Run(ctx context.Context, owner Owner) {
 			}
 		})
 	})
-	heard := false
 	for {
 		var ev cilium.Event
 		select {
@@ -177,8 +176,8 @@ func (r *AddressRequester) Run(ctx context.Context, owner Owner) {
 			ev = cilium.Woke{}
 		case <-r.stepped:
 		}
-		if is := r.granted.UID(); is != uid && (is != "" || heard) {
-			uid, heard = is, true
+		if is, another := r.granted.Another(uid); another {
+			uid = is
 			if r.step(ctx, owner, cilium.NodeIs{UID: uid}) != nil {
 				return
 			}

@@ -145,8 +145,8 @@ func (r *Requester) run(ctx context.Context, granted *host.Granted) {
 			q.step(cilium.Woke{})
 		case <-r.stepped:
 		}
-		if own := granted.UID(); own != q.uid && (own != "" || q.heard) {
-			q.uid, q.heard = own, true
+		if own, another := granted.Another(q.uid); another {
+			q.uid = own
 			q.step(cilium.NodeIs{UID: own})
 		}
 		q.look()
@@ -161,9 +161,8 @@ type requesting struct {
 	objects poolNodes
 	alarm   *time.Timer
 	granted *host.Granted
-	// uid is the own Node object's; heard: the cluster has said so.
-	uid   string
-	heard bool
+	// uid is the own Node object's.
+	uid string
 	// looking: the machine has asked for the agent's state.
 	looking bool
 }
