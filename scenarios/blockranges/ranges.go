@@ -105,16 +105,16 @@ func (r *Ranges) Remove(p netip.Prefix) (name string, err error) {
 
 // Restart makes the ranges those that a controller is started with again, and says which are new and which are gone.
 func (r *Ranges) Restart(a scenarios.RestartController) (opened, closed []netip.Prefix) {
-	old := r.list
 	if n := a.PodSubnetOneNodePrefixLen; n != 0 {
 		within, _ := r.First()
-		r.hostBits = [2]int{within.Addr().BitLen() - n, within.Addr().BitLen() - n} // as many in both families
-	}
-	ranges := a.Ranges
-	if len(ranges) == 0 {
-		for i := range old {
-			old[i].PerNodeHostBits = r.hostBits[0]
+		host := within.Addr().BitLen() - n // as many in both families
+		r.hostBits = [2]int{host, host}
+		for i := range r.list {
+			r.list[i].PerNodeHostBits = host
 		}
+	}
+	old, ranges := r.list, a.Ranges
+	if len(ranges) == 0 {
 		return nil, nil
 	}
 	r.list = nil
@@ -201,9 +201,10 @@ func (r *Ranges) Free(taken []netip.Prefix) bool {
 	}
 	var there, has [2]bool
 	for _, c := range r.list {
+		both := free(c)
 		for k, prefix := range [...]netip.Prefix{c.IPv4, c.IPv6} {
 			there[k] = there[k] || prefix.IsValid()
-			has[k] = has[k] || prefix.IsValid() && free(c)
+			has[k] = has[k] || prefix.IsValid() && both
 		}
 	}
 	return there == has

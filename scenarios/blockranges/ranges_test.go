@@ -72,3 +72,23 @@ func TestRanges(t *testing.T) {
 		t.Error("whether a block is free is told wrongly")
 	}
 }
+
+// Goal: a controller that starts again with nothing changed carves blocks as long as before, of either family. Method: a plan of IPv6 alone.
+func TestRestartUnchanged(t *testing.T) {
+	plan := scenarios.DefaultConfig().IPAM
+	plan.PodSubnetCIDR, plan.VPPHostSubnetCIDR = scenarios.CIDR(netip.MustParsePrefix("fd00:1::/112")), scenarios.CIDR(netip.MustParsePrefix("fd00:30::/64"))
+	plan.NodeInterconnectCIDR, plan.VXLANCIDR = scenarios.CIDR(netip.MustParsePrefix("fd00:16::/64")), scenarios.CIDR(netip.MustParsePrefix("fd00:18::/64"))
+	r, err := New(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := r.Params().MultiCIDRs
+	opened, closed := r.Restart(scenarios.RestartController{})
+	if after := r.Params().MultiCIDRs; len(opened)+len(closed) > 0 || len(after) != 1 || after[0].PerNodeHostBits != before[0].PerNodeHostBits || before[0].PerNodeHostBits == 0 {
+		t.Errorf("%+v became %+v; opened %v, closed %v", before, after, opened, closed)
+	}
+	r.Restart(scenarios.RestartController{PodSubnetOneNodePrefixLen: 122})
+	if after := r.Params().MultiCIDRs; after[0].PerNodeHostBits != 6 {
+		t.Errorf("with /122: %+v", after)
+	}
+}
