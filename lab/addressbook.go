@@ -59,11 +59,10 @@ func (b *blockSource) addressOperator(conn *kube.Connection, cfg kube.OperatorCo
 
 // bookOf is the book that an object is; false for any other object.
 func bookOf(o apiserver.Object) (*cilium.AddressBook, bool) {
-	meta, _ := o["metadata"].(apiserver.Object)
 	data, _ := o["data"].(apiserver.Object)
 	text, _ := data[kube.AddressBookKey].(string)
 	book := new(cilium.AddressBook)
-	return book, o["kind"] == "ConfigMap" && meta["name"] == kube.AddressBookName && json.Unmarshal([]byte(text), book) == nil
+	return book, o["kind"] == "ConfigMap" && apiserver.Name(o) == kube.AddressBookName && json.Unmarshal([]byte(text), book) == nil
 }
 
 // observeBook tells what the operators' book says of nodes, where that has changed: before anybody hears of it, as the server is locked.

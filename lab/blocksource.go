@@ -218,7 +218,8 @@ func (b *blockSource) ranged(r netip.Prefix, closed bool) {
 func (b *blockSource) addRange(r netip.Prefix) error {
 	if blocked(b.plan) {
 		b.ranged(r, false)
-		return b.openPool(r)
+		b.openPool(r)
+		return nil
 	}
 	b.mu.Lock()
 	c := b.ranges.Add(r)

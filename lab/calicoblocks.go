@@ -25,8 +25,7 @@ func (w *World) calico(socket string) *nodeagent.Calico {
 	if !blocked(c) {
 		return nil
 	}
-	plan := c.Resolved()
-	return &nodeagent.Calico{Server: socket, Families: plan.FamilyPools(), Pace: w.o.TimeScale}
+	return &nodeagent.Calico{Server: socket, Families: c.Resolved().FamilyPools(), Pace: w.o.TimeScale}
 }
 
 // calicoController is how controllers of blocks work.
@@ -46,33 +45,28 @@ func (b *blockSource) openPools() error {
 		return err
 	}
 	for _, r := range ranges {
-		if err := b.openPool(r); err != nil {
-			return err
-		}
+		b.openPool(r)
 	}
 	for _, p := range own.Pools {
-		if err := b.putPool(p.Name, p.CIDR, p.Selector()); err != nil {
-			return err
-		}
+		b.putPool(p.Name, p.CIDR, p.Selector())
 	}
 	return nil
 }
 
 // openPool makes another part of the default pool, which is of all nodes.
-func (b *blockSource) openPool(r netip.Prefix) error {
+func (b *blockSource) openPool(r netip.Prefix) {
 	b.mu.Lock()
 	b.pools = append(b.pools, r)
 	b.poolsMade++
 	name := "pool-" + strconv.Itoa(b.poolsMade)
 	b.mu.Unlock()
-	return b.putPool(name, r, "all()")
+	b.putPool(name, r, "all()")
 }
 
-func (b *blockSource) putPool(name string, r netip.Prefix, selector string) error {
+func (b *blockSource) putPool(name string, r netip.Prefix, selector string) {
 	plan := b.plan.Resolved()
 	b.server.Put(kube.IPPoolResource, apiserver.Object{"apiVersion": kube.CalicoGroup + "/" + kube.CalicoVersion, "kind": kube.IPPoolKind,
 		"metadata": apiserver.Object{"name": name}, "spec": apiserver.Object{"cidr": r.String(), "blockSize": plan.OfFamily(r.Addr()).PodSubnetOneNodePrefixLen, "nodeSelector": selector}})
-	return nil
 }
 
 // putAsking makes the object of a pod that asks for a pool, which is all that agents look for in one.
@@ -89,12 +83,11 @@ func (b *blockSource) putAsking(p *pod) {
 func (b *blockSource) closePool(r netip.Prefix) error {
 	for _, o := range b.server.All(kube.IPPoolResource) {
 		spec, _ := o["spec"].(apiserver.Object)
-		meta, _ := o["metadata"].(apiserver.Object)
-		if name, ok := meta["name"].(string); ok && spec["cidr"] == r.String() {
+		if spec["cidr"] == r.String() {
 			b.mu.Lock()
 			b.pools = slices.DeleteFunc(b.pools, func(p netip.Prefix) bool { return p == r })
 			b.mu.Unlock()
-			b.server.Remove(kube.IPPoolResource, "", name)
+			b.server.Remove(kube.IPPoolResource, "", apiserver.Name(o))
 			return nil
 		}
 	}
@@ -112,9 +105,8 @@ func blockOf(o apiserver.Object) (calico.Block, bool) {
 
 // observeBlock tells what blocks say of nodes, where that has changed: before anybody hears of it, as the server is locked.
 func (b *blockSource) observeBlock(old, now apiserver.Object) {
-	if meta, _ := now["metadata"].(apiserver.Object); now["kind"] == "Node" {
-		name, _ := meta["name"].(string)
-		b.tellShare(name)
+	if now["kind"] == "Node" {
+		b.tellShare(apiserver.Name(now))
 		return
 	}
 	was, before := blockOf(old)
@@ -189,5 +181,6 @@ func (b *blockSource) lends() bool {
 			blocks = append(blocks, block)
 		}
 	}
-	return blockranges.Lends(b.plan, pools, blocks)
+	strict := scenarios.SectionOf[scenarios.CalicoIPAM](b.plan).StrictAffinity
+	return blockranges.Lends(b.plan.Resolved(), strict, pools, blocks)
 }

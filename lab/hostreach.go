@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/lab/internal/probe"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
@@ -21,9 +22,6 @@ const (
 	loginPatience = time.Second
 )
 
-// stranger is an address that hosts have only their default route to (RFC 5737).
-var stranger = netip.AddrFrom4([4]byte{198, 51, 100, 7})
-
 // openGateway puts the router of hosts whose NIC VPP takes on the wire.
 func (w *World) openGateway() (err error) {
 	s := w.scenario()
@@ -34,13 +32,11 @@ func (w *World) openGateway() (err error) {
 	if !ok {
 		return Cannot("world %s has no wire on which nodes' gateway could be", w.Name())
 	}
-	addrs := []netip.Prefix{netip.PrefixFrom(s.HostGateway(), s.Management(1, 0).Bits())}
-	for k := 1; k < s.Topology.HostIPs; k++ {
-		b := s.HostGateway().As4()
-		b[1] = s.Management(1, k).Addr().As4()[1]
-		addrs = append(addrs, netip.PrefixFrom(netip.AddrFrom4(b), addrs[0].Bits()))
+	var addrs []netip.Prefix
+	for k := range s.Topology.HostIPs {
+		addrs = append(addrs, netip.PrefixFrom(s.HostGateway(k), s.Management(1, k).Bits()))
 	}
-	w.gateway, err = wired.Gateway(addrs, []netip.Addr{stranger})
+	w.gateway, err = wired.Gateway(addrs, []netip.Addr{scenarios.Stranger})
 	return err
 }
 
@@ -81,7 +77,7 @@ func (n *node) watchHost() error {
 	}
 	now := time.Now()
 	for _, to := range n.management {
-		for _, from := range [...]netip.Addr{n.w.scenario().HostGateway(), stranger} {
+		for _, from := range [...]netip.Addr{n.w.scenario().HostGateway(0), scenarios.Stranger} {
 			r.lines = append(r.lines, &line{from: probe.Place{Name: from.String(), Netns: n.w.gateway, Addr: from}, to: to, answered: now})
 		}
 	}
@@ -148,7 +144,7 @@ func (r *reach) look(now time.Time) {
 	}
 	x := fact.HostReach{Reached: why == "", VPPLived: lived, AgentUp: n.agent.proc != nil && !n.agent.paused, Why: why, Way: nil}
 	n.mu.Unlock()
-	if r.told && x.Reached == r.last.Reached && x.AgentUp == r.last.AgentUp && x.VPPLived == r.last.VPPLived {
+	if r.told && x.Same(r.last) {
 		return
 	}
 	if !x.Reached && x.VPPLived {

@@ -116,7 +116,7 @@ func (w *World) newNode(name string) (*node, error) {
 	spec := MachineSpec{Name: name, Number: number, Dir: n.dir, NIC: w.scenario().Topology.NIC != "", OtherNICs: w.scenario().Topology.OtherNICs, NICMTU: w.scenario().Topology.NICMTU,
 		Management: n.management}
 	if w.scenario().Config.Wiring.StealNIC {
-		spec.Gateway = w.scenario().HostGateway()
+		spec.Gateway = w.scenario().HostGateway(0)
 	}
 	if n.machine, err = w.fabric.Join(spec); err != nil {
 		return nil, err

@@ -67,9 +67,7 @@ func (b *blockSource) observe(old, now apiserver.Object) {
 	if o == nil {
 		o = old
 	}
-	meta, _ := o["metadata"].(apiserver.Object)
-	name, _ := meta["name"].(string)
-	n := b.w.node(name)
+	n := b.w.node(apiserver.Name(o))
 	if n == nil {
 		return // it has left, and its machine with it
 	}

@@ -9,14 +9,18 @@ import (
 // a machine by elsewhere.
 const HostLink = "eth0"
 
-// HostGateway is the next hop of each host's default route where VPP takes its NIC, and HostMetric the route's metric, as a network
-// manager sets it. The gateway is the last address of the first management network, which no machine has: see Management.
-func (s *Scenario) HostGateway() netip.Addr {
-	network := ManagementNetwork(s.Management(1, 0).Addr())
+// HostGateway is the router of hosts whose NIC VPP takes, in the k-th management network: its last address, which no machine has (see
+// Management). That in the first is the next hop of each host's default route, and HostMetric the route's metric, as a network manager sets
+// it.
+func (s *Scenario) HostGateway(k int) netip.Addr {
+	network := ManagementNetwork(s.Management(1, k).Addr())
 	b := network.Addr().As4()
 	b[2], b[3] = 0xff, 0xfe
 	return netip.AddrFrom4(b)
 }
+
+// Stranger is an address that hosts have only their default route to (RFC 5737).
+var Stranger = netip.AddrFrom4([4]byte{198, 51, 100, 7})
 
 // HostMetric is NetworkManager's metric of a default route over Ethernet.
 const HostMetric = 100

@@ -49,15 +49,9 @@ func (nodeIPAMRules) Check(s *Scenario, p contiv.Plan) *InputError {
 			}
 		}
 	}
-	for _, of := range [...]struct {
-		key  string
-		plan *contiv.Plan
-	}{{"podSubnetOneNodePrefixLen", &p}, {"podSubnetOneNodePrefixLenIPv6", p.Second}} {
-		if of.plan == nil {
-			continue
-		}
-		if bits := of.plan.PodSubnetOneNodePrefixLen - of.plan.PodSubnet.Bits(); of.plan.PodSubnet.Addr().Is6() && bits > clusterBitsMost {
-			return s.wrongAt("config.ipam."+of.key, "/%d in %s: Kubernetes cuts a range of IPv6 into at most 2^%d blocks", of.plan.PodSubnetOneNodePrefixLen, of.plan.PodSubnet, clusterBitsMost)
+	for _, of := range p.Families() {
+		if bits := of.PodSubnetOneNodePrefixLen - of.PodSubnet.Bits(); of.PodSubnet.Addr().Is6() && bits > clusterBitsMost {
+			return s.wrongAt(lengthField(p, of), "/%d in %s: Kubernetes cuts a range of IPv6 into at most 2^%d blocks", of.PodSubnetOneNodePrefixLen, of.PodSubnet, clusterBitsMost)
 		}
 	}
 	return s.checkBlockBits("config.ipam.podSubnetOneNodePrefixLen", p)

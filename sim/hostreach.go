@@ -3,6 +3,7 @@ package sim
 import (
 	"net/netip"
 
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 	"github.com/vppdrill/vppdrill/sim/internal/view"
@@ -15,9 +16,6 @@ type reach struct {
 	// life is VPP's when the host last answered.
 	life int
 }
-
-// stranger is an address that hosts have only their default route to (RFC 5737).
-var stranger = netip.AddrFrom4([4]byte{198, 51, 100, 7})
 
 // protoTCP is IP's number of it: strangers ask for a connection, as a ping would be VPP's to answer.
 const protoTCP = 6
@@ -44,7 +42,7 @@ func (m *machine) lookAtHost() {
 	for k := range m.management {
 		n.Address = m.w.s.Management(m.number, k)
 		w := walk.New(fact.Snapshot{Nodes: []fact.NodeState{n}})
-		for _, other := range [...]netip.Addr{m.w.s.HostGateway(), stranger} {
+		for _, other := range [...]netip.Addr{m.w.s.HostGateway(0), scenarios.Stranger} {
 			there := walk.Packet{Src: other, Dst: n.Address.Addr(), Proto: protoTCP}
 			if out := w.Outcome(walk.FromWire(m.name), there); !out.To(m.name, "") {
 				missed(&now, "a connection from "+other.String()+" is "+out.String(), w.Path())
@@ -61,7 +59,7 @@ func (m *machine) lookAtHost() {
 		r.life = m.vppLife
 		now.VPPLived = n.VPPUp
 	}
-	if r.told && now.Reached == r.last.Reached && now.AgentUp == r.last.AgentUp && now.VPPLived == r.last.VPPLived {
+	if r.told && now.Same(r.last) {
 		return
 	}
 	r.told, r.last = true, now

@@ -30,7 +30,7 @@ func (m *machine) uplink() string {
 
 // hostRoute is the default route of each host whose NIC VPP takes.
 func (w *World) hostRoute() vppwire.HostRoute {
-	return vppwire.HostRoute{Dst: netip.PrefixFrom(netip.IPv4Unspecified(), 0), Via: w.s.HostGateway(), Link: scenarios.HostLink, Metric: scenarios.HostMetric}
+	return vppwire.HostRoute{Dst: netip.PrefixFrom(netip.IPv4Unspecified(), 0), Via: w.s.HostGateway(0), Link: scenarios.HostLink, Metric: scenarios.HostMetric}
 }
 
 // routeHost gives a host its default route again, which it loses with its addresses.

@@ -114,26 +114,29 @@ func (s *Session) waits(n uint32) bool {
 	s.needs = s.needs[:0]
 	for i := range s.keys {
 		id := s.ident(&s.keys[i])
-		if m := s.find(id); m != 0 {
-			if need := s.at(m); need.have() != nil && !s.obsolete(need) {
-				if exact {
-					if lacks, found := s.lacking(id); found {
-						s.waiters[lacks] = append(s.waiters[lacks], n)
-						return true
-					}
-				}
-				held, found := s.heldBelow(need)
-				if !found {
-					s.needs = append(s.needs, m)
-					continue
-				}
-				id = held.id()
-			}
+		on, found := s.unsteady(id)
+		if exact && !found {
+			on, found = s.lacking(id)
 		}
-		s.waiters[id] = append(s.waiters[id], n)
-		return true
+		if found {
+			s.waiters[on] = append(s.waiters[on], n)
+			return true
+		}
+		s.needs = append(s.needs, s.find(id))
 	}
 	return false
+}
+
+// unsteady is id where that does not stand, or what it needs and is to be replaced: see heldBelow.
+func (s *Session) unsteady(id ident) (ident, bool) {
+	m := s.find(id)
+	if m == 0 || s.at(m).have() == nil || s.obsolete(s.at(m)) {
+		return id, true
+	}
+	if held, found := s.heldBelow(s.at(m)); found {
+		return held.id(), true
+	}
+	return ident{}, false
 }
 
 // lacking is the first of id, of what it needs, and so on, that is not there as it is wanted.

@@ -119,16 +119,16 @@ func (h *Host) assignAsked() bool {
 func (h *Host) asked(c *coming) (first *Block, err error) {
 	for k, family := range h.alloc.families {
 		w := c.want.Addrs[placeOf(family)]
-		if a, barred := h.barred(c, k); barred && c.waits {
-			err := fmt.Errorf("%s: the record of another node, or of a former one, has it", a)
-			c.refused = err
-			h.alloc.asking[owner(c.owner, k)] = err
-			return nil, err
-		}
-		if !c.waits || !h.lone(c, k) || w.IsValid() && slices.Contains(h.leaving, netip.PrefixFrom(w, w.BitLen())) {
+		a, barred := h.barred(c, k)
+		if !c.waits || !barred && (!h.lone(c, k) || w.IsValid() && slices.Contains(h.leaving, netip.PrefixFrom(w, w.BitLen()))) {
 			continue // it has gone back to its block in a moment
 		}
-		b, err := h.assignFor(c.want, h.uses[c.owner], k)
+		var b Block
+		if barred {
+			err = fmt.Errorf("%s: the record of another node, or of a former one, has it", a)
+		} else {
+			b, err = h.assignFor(c.want, h.uses[c.owner], k)
+		}
 		if err != nil {
 			c.refused = err
 			h.alloc.asking[owner(c.owner, k)] = err

@@ -199,11 +199,6 @@ func (a *AddressAgent) see(x Object) {
 	}
 }
 
-// former reports whether the resource is of a former Node of this name: it goes with that.
-func (a *AddressAgent) former() bool {
-	return a.view.exists() && a.view.Owner != "" && a.view.Owner != a.uid
-}
-
 // evaluate tells the agent what it has, and publishes what is in use and what the handshake waits for.
 func (a *AddressAgent) evaluate() {
 	a.leases = a.cfg.Alloc.Len()
@@ -211,7 +206,7 @@ func (a *AddressAgent) evaluate() {
 		return
 	}
 	switch {
-	case a.uid == "" || a.former():
+	case a.uid == "" || a.view.formerOf(a.uid):
 		return
 	case !a.view.exists():
 		x := Object{CiliumNode: &CiliumNode{Metadata: ObjectMeta{Name: a.cfg.Node}}, Owner: a.uid}
@@ -365,7 +360,7 @@ func (a *AddressAgent) Behind() bool {
 
 // Blocks are what the agent should have.
 func (a *AddressAgent) Blocks() []netip.Prefix {
-	if !a.view.exists() || a.former() {
+	if !a.view.exists() || a.view.formerOf(a.uid) {
 		return nil
 	}
 	return a.want()

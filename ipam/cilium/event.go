@@ -26,6 +26,9 @@ type Object struct {
 
 func (o Object) exists() bool { return o.CiliumNode != nil }
 
+// formerOf reports whether it is of a former Node, as the node's is now the one of that UID: it goes with that one.
+func (o Object) formerOf(uid string) bool { return o.exists() && o.Owner != "" && o.Owner != uid }
+
 // newer reports whether o is a later state of the same resource than old, or another resource.
 func (o Object) newer(old Object) bool {
 	return !old.exists() || o.Metadata.UID != old.Metadata.UID || o.Revision > old.Revision

@@ -127,7 +127,7 @@ func (r *Requester) evaluate() {
 	}
 	// The resource of a former Node of this name is as good as none: its blocks go back to the pools with it, once the
 	// garbage collector comes.
-	former := r.former()
+	former := r.view.formerOf(r.uid)
 	r.shown = nil
 	if r.view.exists() && !former {
 		for _, a := range r.view.Spec.IPAM.Pools.Allocated {
@@ -214,14 +214,9 @@ func (r *Requester) wrote(ev Wrote) bool {
 	return behind
 }
 
-// former reports whether the resource is of a former Node of this name, or its Node is gone.
-func (r *Requester) former() bool {
-	return r.view.exists() && r.view.Owner != "" && r.view.Owner != r.uid
-}
-
 // Blocks are what the agent should have, for its present Node: what a former one had may be another node's by now.
 func (r *Requester) Blocks() []netip.Prefix {
-	if !r.view.exists() || r.former() {
+	if !r.view.exists() || r.view.formerOf(r.uid) {
 		return nil
 	}
 	return r.told

@@ -156,7 +156,7 @@ func (c IPAMConfig) parseRanges() (Plan, error) {
 	}
 	p.PodSubnetOneNodePrefixLen = orDefault(c.PodSubnetOneNodePrefixLen, length)
 	p.VPPHostSubnetOneNodeLen = orDefault(c.VPPHostSubnetOneNodePrefixLen, length)
-	if err = p.checkSplits(); err != nil {
+	if err = p.checkSplits(""); err != nil {
 		return Plan{}, err
 	}
 	return p, nil

@@ -100,10 +100,7 @@ func (p Plan) checkSecond() error {
 	if p.NodeInterconnect.IsValid() != p.Second.NodeInterconnect.IsValid() {
 		return fmt.Errorf("nodeInterconnectCIDR: nodes need an address of each family, as 192.168.16.0/24,fd00:16::/64")
 	}
-	if err := p.Second.Check(); err != nil {
-		return secondError{err}
-	}
-	return nil
+	return p.Second.check("IPv6")
 }
 
 // Families are the plan's ranges of each family, the primary first.
@@ -132,20 +129,3 @@ func (p *Plan) OfFamily(a netip.Addr) *Plan {
 	}
 	return nil
 }
-
-// secondError is what is wrong with the second family's ranges, under the names that its own keys have.
-type secondError struct{ error }
-
-// Error implements error.
-func (e secondError) Error() string {
-	text := e.error.Error()
-	for _, key := range [...]string{"podSubnetOneNodePrefixLen", "vppHostSubnetOneNodePrefixLen"} {
-		if rest, is := strings.CutPrefix(text, key+" "); is {
-			return key + "IPv6 " + rest
-		}
-	}
-	return text
-}
-
-// Unwrap is for errors.Is and errors.As.
-func (e secondError) Unwrap() error { return e.error }

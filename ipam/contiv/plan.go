@@ -74,8 +74,11 @@ type NodePlan struct {
 }
 
 // Check validates what concerns more than one field: lengths, families and overlaps.
-func (p Plan) Check() error {
-	if err := p.checkSplits(); err != nil {
+func (p Plan) Check() error { return p.check("") }
+
+// check is Check of a plan whose keys end so, where a family has its own.
+func (p Plan) check(suffix string) error {
+	if err := p.checkSplits(suffix); err != nil {
 		return err
 	}
 	if err := p.checkPairs(); err != nil {
@@ -89,11 +92,11 @@ func (p Plan) Check() error {
 
 // checkSplits asks for at least two blocks each, with room for a pod in a pod block (index 0 and 1 and the last two are
 // reserved) and for both ends in a host link.
-func (p Plan) checkSplits() error {
-	if err := checkSplit("podSubnetOneNodePrefixLen", p.PodSubnet, p.PodSubnetOneNodePrefixLen, blockHostBitsMin); err != nil {
+func (p Plan) checkSplits(suffix string) error {
+	if err := checkSplit("podSubnetOneNodePrefixLen"+suffix, p.PodSubnet, p.PodSubnetOneNodePrefixLen, blockHostBitsMin); err != nil {
 		return err
 	}
-	return checkSplit("vppHostSubnetOneNodePrefixLen", p.VPPHostSubnet, p.VPPHostSubnetOneNodeLen, 2)
+	return checkSplit("vppHostSubnetOneNodePrefixLen"+suffix, p.VPPHostSubnet, p.VPPHostSubnetOneNodeLen, 2)
 }
 
 func checkSplit(field string, all netip.Prefix, length, hostBitsMin int) error {

@@ -1,7 +1,6 @@
 package cniworld
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -14,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
@@ -107,13 +107,13 @@ func (s *server) reservations() (list []reservation) {
 		}
 		given, _ := spec["allocations"].(apiserver.Object)
 		for number, a := range given { //vppdrill:unordered a book is a map of addresses, and remains are sorted
-			n, err := strconv.ParseUint(number, 10, 32)
-			addr := numbered(within, uint32(n))
-			if err != nil || !addr.IsValid() {
+			n, err := strconv.ParseUint(number, 10, 64)
+			addr, outside := space.Nth(within.Masked(), n) // as whereabouts counts: from the network's own address on
+			if err != nil || outside != nil {
 				continue
 			}
 			of, _ := a.(apiserver.Object)
-			r := reservation{addr: addr, pool: true, kind: "allocation of IPPool", name: name(o), owner: ipam.Owner{Network: timeline.NetworkName}}
+			r := reservation{addr: addr, pool: true, kind: "allocation of IPPool", name: apiserver.Name(o), owner: ipam.Owner{Network: timeline.NetworkName}}
 			r.owner.ContainerID, _ = of["id"].(string)
 			r.owner.IfName, _ = of["ifname"].(string)
 			r.pod, _ = of["podref"].(string)
@@ -122,31 +122,10 @@ func (s *server) reservations() (list []reservation) {
 	}
 	for _, o := range s.objects.All(overlapResource) {
 		spec, _ := o["spec"].(apiserver.Object)
-		r := reservation{kind: "OverlappingRangeIPReservation", name: name(o)}
+		r := reservation{kind: "OverlappingRangeIPReservation", name: apiserver.Name(o)}
 		r.pod, _ = spec["podref"].(string)
 		r.addr, _ = netip.ParseAddr(strings.ReplaceAll(r.name, "-", ":")) // a name of IPv4 has no dashes
 		list = append(list, r)
 	}
 	return list
-}
-
-func name(o apiserver.Object) string {
-	meta, _ := o["metadata"].(apiserver.Object)
-	text, _ := meta["name"].(string)
-	return text
-}
-
-// numbered is an address by its number in a range, as whereabouts counts: from the network's own address on.
-func numbered(within netip.Prefix, n uint32) netip.Addr {
-	first := within.Masked().Addr().As16()
-	low := binary.BigEndian.Uint32(first[12:])
-	binary.BigEndian.PutUint32(first[12:], low+n)
-	a := netip.AddrFrom16(first)
-	if within.Addr().Is4() {
-		a = a.Unmap()
-	}
-	if !within.Contains(a) {
-		return netip.Addr{}
-	}
-	return a
 }

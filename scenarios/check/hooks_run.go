@@ -18,19 +18,25 @@ func hooksRun() fact.Law {
 		Why:   "A user of hooks keeps state for each pod: it lacks what no hook reports, and leaks it if none reports the removal.",
 		When:  fact.Always,
 		Needs: []fact.Evidence{fact.Hooks, fact.Sandboxes},
-		Watch: func() fact.Watcher { return &hookWatcher{attached: map[sandboxOf]bool{}, added: map[podOn]bool{}} },
+		Watch: func() fact.Watcher {
+			return &hookWatcher{attached: map[sandboxOf]attachedPod{}, added: map[podOn]bool{}}
+		},
 	}
 }
 
 type hookWatcher struct {
 	configured bool
-	// attached are sandboxes whose ADD was answered: true once their pod's pre-removal hook has run.
-	attached map[sandboxOf]bool
+	// attached are sandboxes whose ADD was answered.
+	attached map[sandboxOf]attachedPod
 	checks   int64
-	// pods are the pods of attached sandboxes.
-	pods map[sandboxOf]string
 	// added are pods whose hook after the addition has run since their last answer.
 	added map[podOn]bool
+}
+
+// attachedPod is an attached sandbox's pod; hooked: its pre-removal hook has run.
+type attachedPod struct {
+	pod    string
+	hooked bool
 }
 
 // podOn is a pod of a node.
@@ -42,38 +48,45 @@ func (w *hookWatcher) Observe(f *fact.Fact) error {
 	key := sandboxOf{f.Node, fact.OwnerOf(f.What)}
 	switch x := f.What.(type) {
 	case fact.Configured:
-		w.configured, w.pods = x.Config.Agent.HookTime > 0, map[sandboxOf]string{}
+		w.configured = x.Config.Agent.HookTime > 0
 	case fact.Answered:
 		if _, second := x.Owner.First(); !w.configured || second {
 			return nil
 		}
 		_, again := w.attached[key]
-		w.attached[key], w.pods[key] = false, x.Pod
+		w.attached[key] = attachedPod{pod: x.Pod}
 		w.checks++
-		if on := (podOn{f.Node, x.Pod}); !again && !w.added[on] {
+		on := podOn{f.Node, x.Pod}
+		if again {
+			return nil
+		}
+		if !w.added[on] {
 			return broken(hooksRunName, f.At, f.Node,
 				"the ADD of %s is answered, but the hook after its addition has not run: check what an agent that begins anew does "+
 					"about a repeated ADD", x.Pod)
-		} else if !again {
-			delete(w.added, on)
 		}
+		delete(w.added, on)
 	case fact.Hooked:
 		if x.Phase == fact.HookedAfter {
 			w.added[podOn{f.Node, x.Pod}] = true
 		}
-		for k := range w.attached { //vppdrill:unordered each by itself
-			if k.node == f.Node && w.pods[k] == x.Pod && x.Phase == fact.HookedBefore {
-				w.attached[k] = true
+		if x.Phase != fact.HookedBefore {
+			return nil
+		}
+		for k, a := range w.attached { //vppdrill:unordered each by itself
+			if k.node == f.Node && a.pod == x.Pod {
+				a.hooked = true
+				w.attached[k] = a
 			}
 		}
 	case fact.Deleted:
-		hooked, attached := w.attached[key]
+		a, attached := w.attached[key]
 		delete(w.attached, key)
 		if !attached {
 			return nil
 		}
 		w.checks++
-		if !hooked {
+		if !a.hooked {
 			return broken(hooksRunName, f.At, f.Node,
 				"the DEL of %s is answered, but its pre-removal hook has not run: check what the agent restores about "+
 					"attachments in its journal", x.Pod)

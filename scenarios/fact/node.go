@@ -88,6 +88,11 @@ type HostReach struct {
 	Way []Hop
 }
 
+// Same reports whether another one says the same, but for the words.
+func (x HostReach) Same(y HostReach) bool {
+	return x.Reached == y.Reached && x.VPPLived == y.VPPLived && x.AgentUp == y.AgentUp
+}
+
 func (HostReach) what()    {}
 func (NodeID) what()       {}
 func (NodeBlocks) what()   {}

@@ -52,8 +52,8 @@ type end struct{ netns, name string }
 type nic struct {
 	node  *node
 	index uint32
-	// shared: more than one NIC has the address, so nobody can tell who gets the packet.
-	shared bool
+	// shared: more than one NIC has the address, so nobody can tell who gets the packet. host: it is the node's Linux, not its VPP.
+	shared, host bool
 }
 
 // New indexes a snapshot: one pass over all interfaces and bridge domains. A node whose machine is down is not there;

@@ -69,21 +69,21 @@ func (t *trip) wire(n *node, ifc *fact.Interface, hop netip.Addr) Kind {
 
 // onto sends a frame for a next hop onto the wire, out of a NIC that carries so many bytes where the packet's size matters.
 func (t *trip) onto(n *node, out string, mtu uint32, hop netip.Addr) Kind {
-	to, host := t.takes(hop)
-	if to.node == nil && host == nil {
+	to, ok := t.takes(hop)
+	if !ok {
 		// A gateway outside the cluster is taken to know the nodes' own addresses and nothing else.
 		t.looksAtDestination()
-		if to, host = t.takes(t.dst); to.node == nil && host == nil {
+		if to, ok = t.takes(t.dst); !ok {
 			t.w.trail.add(note{node: n, kind: ActWire, name: out, addr: hop, link: "nobody of the cluster"})
 			t.out = Outcome{Kind: Left, Node: n.Name, Why: "no NIC of the cluster has the next hop"}
 			return Left
 		}
 	}
 	switch {
-	case host == n || host == nil && to.node == n:
+	case to.node == n:
 		return t.drop(n, "the next hop is the node itself")
-	case host != nil:
-		return t.ontoHost(n, out, hop, host)
+	case to.host:
+		return t.ontoHost(n, out, hop, to.node)
 	case to.shared:
 		return t.drop(n, "several NICs have the next hop's address")
 	}
@@ -111,12 +111,12 @@ func (t *trip) onto(n *node, out string, mtu uint32, hop netip.Addr) Kind {
 
 // takes finds who has a next hop's address on the wire: a VPP's NIC, or a host on its side of a NIC. While VPP takes a NIC both may have
 // it, and both get the frame: a tunnel's packet is VPP's, any other finds the host at once.
-func (t *trip) takes(hop netip.Addr) (nic, *node) {
-	to, host := t.w.nics[hop], t.w.hosts[hop]
-	if host != nil && (t.depth == 0 || to.node == nil) {
-		return nic{}, host
+func (t *trip) takes(hop netip.Addr) (to nic, ok bool) {
+	to, ok = t.w.nics[hop]
+	if host := t.w.hosts[hop]; host != nil && (t.depth == 0 || !ok) {
+		return nic{node: host, host: true}, true
 	}
-	return to, nil
+	return to, ok
 }
 
 // ontoHost is a frame that a host takes on its side of a NIC.

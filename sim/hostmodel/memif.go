@@ -146,12 +146,8 @@ func (h *Host) configure(l *link, settings string) error {
 			if a, err = netip.ParseAddr(value); err != nil {
 				break
 			}
-			everything := netip.PrefixFrom(netip.IPv4Unspecified(), 0)
-			if a.Is6() {
-				everything = netip.PrefixFrom(netip.IPv6Unspecified(), 0)
-			}
 			err = errors.Join(h.routeSet(vppwire.HostRoute{Netns: netns, Dst: netip.PrefixFrom(a, a.BitLen()), Link: l.name}),
-				h.routeSet(vppwire.HostRoute{Netns: netns, Dst: everything, Via: a, Link: l.name}),
+				h.routeSet(vppwire.HostRoute{Netns: netns, Dst: netip.PrefixFrom(a, 0).Masked(), Via: a, Link: l.name}),
 				h.neighSet(vppwire.NeighSet{Netns: netns, Link: l.name, Addr: a, MAC: gatewayMAC}))
 		}
 		if err != nil {

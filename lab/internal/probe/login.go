@@ -72,14 +72,6 @@ func (l *Logins) Close() {
 	l.wg.Wait()
 }
 
-// drop ends a connection of which nothing is to stay in a namespace that goes.
-func drop(c net.Conn) {
-	if t, is := c.(*net.TCPConn); is {
-		_ = t.SetLinger(0)
-	}
-	_ = c.Close() // perhaps for the second time
-}
-
 // Login is a connection with a host's Logins that somebody keeps and says a byte over at each pace.
 type Login struct {
 	conn   net.Conn
@@ -92,18 +84,14 @@ type Login struct {
 
 // OpenLogin connects somebody with a host, and returns when the host has taken the connection.
 func OpenLogin(from Place, to netip.Addr, pace, patience time.Duration) (*Login, error) {
-	l := &Login{}
-	at := netip.AddrPortFrom(to, LoginPort).String()
-	if err := spawn.Inside(from.Netns, func() (err error) {
-		// The dialer's own goroutines would be in another namespace: one address, one try, on this thread.
-		l.conn, err = (&net.Dialer{Timeout: patience, FallbackDelay: -1, KeepAlive: -1, LocalAddr: &net.TCPAddr{IP: from.Addr.AsSlice()}}).Dial("tcp4", at)
-		return err
-	}); err != nil {
+	ctx, cancel := context.WithCancel(context.Background())
+	conn, err := dial(ctx, from.Netns, net.Dialer{Timeout: patience, KeepAlive: -1, LocalAddr: &net.TCPAddr{IP: from.Addr.AsSlice()}}, "tcp4",
+		netip.AddrPortFrom(to, LoginPort).String())
+	if err != nil {
+		cancel()
 		return nil, err
 	}
-	l.last = time.Now()
-	ctx, cancel := context.WithCancel(context.Background())
-	l.cancel = cancel
+	l := &Login{conn: conn, last: time.Now(), cancel: cancel}
 	l.wg.Go(func() { l.speak(ctx, pace) })
 	l.wg.Go(l.hear)
 	return l, nil

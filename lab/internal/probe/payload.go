@@ -40,12 +40,8 @@ func TCP(ctx context.Context, p Pair, size int, patience time.Duration) Outcome 
 	defer func() { _ = l.Close() }() // the echo has ended or is not wanted
 	go echoTCP(l, patience)
 	begin := time.Now()
-	var c net.Conn
-	if out.Err = spawn.Inside(p.From.Netns, func() (err error) {
-		// The dialer's own goroutines would be in another namespace: one address, one try, on this thread.
-		c, err = (&net.Dialer{Timeout: patience, FallbackDelay: -1}).DialContext(ctx, "tcp", l.Addr().String())
-		return err
-	}); out.Err != nil {
+	c, err := dial(ctx, p.From.Netns, net.Dialer{Timeout: patience}, "tcp", l.Addr().String())
+	if out.Err = err; err != nil {
 		return out
 	}
 	defer func() { _ = c.Close() }() // everything has come back

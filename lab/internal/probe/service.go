@@ -71,12 +71,8 @@ func (e *Echo) Close() {
 
 // WhoServes opens one session with a service and returns which Echo has answered.
 func WhoServes(ctx context.Context, from Place, network string, at netip.AddrPort, patience time.Duration) (netip.Addr, error) {
-	var c net.Conn
-	if err := spawn.Inside(from.Netns, func() (err error) {
-		// The dialer's own goroutines would be in another namespace: one address, one try, on this thread.
-		c, err = (&net.Dialer{Timeout: patience, FallbackDelay: -1}).DialContext(ctx, network, at.String())
-		return err
-	}); err != nil {
+	c, err := dial(ctx, from.Netns, net.Dialer{Timeout: patience}, network, at.String())
+	if err != nil {
 		return netip.Addr{}, err
 	}
 	defer func() { _ = c.Close() }() // everything has been said

@@ -35,11 +35,7 @@ func Hold(ctx context.Context, p Pair, port uint16, patience time.Duration, turn
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() }) // ends Accept
 	defer func() { stop(); _ = l.Close() }()                 // perhaps for the second time
 	s := &Session{Pair: p, Port: port, turns: turns}
-	if err := spawn.Inside(p.From.Netns, func() (err error) {
-		// The dialer's own goroutines would be in another namespace: one address, one try, on this thread.
-		s.client, err = (&net.Dialer{Timeout: patience, FallbackDelay: -1}).DialContext(ctx, "tcp", to.String())
-		return err
-	}); err != nil {
+	if s.client, err = dial(ctx, p.From.Netns, net.Dialer{Timeout: patience}, "tcp", to.String()); err != nil {
 		return nil, err
 	}
 	if s.server, err = l.Accept(); err != nil {
@@ -78,10 +74,6 @@ func (s *Session) Speak(patience time.Duration) error {
 
 // Close ends it.
 func (s *Session) Close() {
-	for _, c := range [...]net.Conn{s.client, s.server} {
-		if t, is := c.(*net.TCPConn); is {
-			_ = t.SetLinger(0) // nothing of it stays in a namespace that goes
-			_ = t.Close()
-		}
-	}
+	drop(s.client)
+	drop(s.server)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/calico"
+	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 	"github.com/vppdrill/vppdrill/sim/internal/cluster"
@@ -30,8 +31,7 @@ type blockSystem struct {
 	// named are the ranges of named pools, in which a node without addresses need not find any; asked what owners asked for.
 	named []netip.Prefix
 	asked map[ipam.Owner]string
-	// families are those of a pod's addresses, the primary first.
-	families []string
+	plan  contiv.Plan
 	// aside counts the free addresses of the blocks with an affinity to a node.
 	aside map[string]int
 }
@@ -61,7 +61,7 @@ func newBlockSystem(env Env) (System, error) {
 	}
 	own := scenarios.SectionOf[scenarios.CalicoIPAM](env.Plan)
 	s := &blockSystem{allocs: make(map[string]calico.Node), shown: make(map[string]map[string][]netip.Prefix), aside: make(map[string]int), asked: make(map[ipam.Owner]string),
-		families: plan.FamilyPools(), pools: calico.Pools{MaxBlocks: own.MaxBlocks, Strict: own.StrictAffinity}}
+		plan: plan, pools: calico.Pools{MaxBlocks: own.MaxBlocks, Strict: own.StrictAffinity}}
 	for _, of := range plan.Families() {
 		if of.PodSubnet.Addr().Is6() {
 			s.pools.BlockBits6 = of.PodSubnetOneNodePrefixLen
@@ -159,7 +159,7 @@ func (s *blockSystem) blocks() (list []calico.Block) {
 
 // Allocator implements System.
 func (s *blockSystem) Allocator(node string) (ipam.NodeAllocator, error) {
-	n := calico.NewNode(s.families...)
+	n := calico.NewNode(s.plan.FamilyPools()...)
 	s.allocs[node] = n
 	return n, nil
 }
@@ -217,5 +217,5 @@ func (s *blockSystem) RemoveRange(r netip.Prefix) error {
 // another node's.
 func (s *blockSystem) FreeBlock() bool {
 	open := slices.DeleteFunc(slices.Clone(s.pools.Ranges), func(r netip.Prefix) bool { return slices.Contains(s.named, r) })
-	return blockranges.Lends(s.env.Plan, open, s.blocks())
+	return blockranges.Lends(&s.plan, s.pools.Strict, open, s.blocks())
 }

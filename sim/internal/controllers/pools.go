@@ -193,20 +193,11 @@ func (s *poolSystem) FreeBlock() bool {
 	if len(s.env.Plan.Cilium.Pools) > 0 { // it depends on the pod
 		return false
 	}
-	return s.freeBlock(s.ranges)
-}
-
-// freeBlock reports whether some ranges have a free block of each family.
-func (s *poolSystem) freeBlock(ranges []netip.Prefix) bool {
 	if s.env.Plan.ReuseDelay > 0 {
 		return false
 	}
 	taken := s.shownByAll()
-	return !slices.ContainsFunc(s.plan.Families(), func(of *contiv.Plan) bool {
-		return !slices.ContainsFunc(ranges, func(r netip.Prefix) bool {
-			return s.plan.OfFamily(r.Addr()) == of && blockranges.HasFree(r, of.PodSubnetOneNodePrefixLen, taken)
-		})
-	})
+	return blockranges.OfEachFamily(&s.plan, s.ranges, func(r netip.Prefix, bits int) bool { return blockranges.HasFree(r, bits, taken) })
 }
 
 // spec is the pool as the configuration says.

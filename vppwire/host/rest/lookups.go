@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -49,9 +48,4 @@ func (h handler) containers(w http.ResponseWriter, r *http.Request) {
 	if h.ask(w, r, func(a *agent.Agent) { l = lookup.ContainersOf(a) }) {
 		answer(w, append(containeridx.List{}, l.Where(keys)...)) // an empty list is a list
 	}
-}
-
-func answer(w http.ResponseWriter, with any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_ = json.NewEncoder(w).Encode(with) // who went away does not miss it
 }

@@ -147,13 +147,19 @@ func (h handler) ipam(w http.ResponseWriter, r *http.Request) {
 	if !h.ask(w, r, func(a *agent.Agent) { known = out.fill(a, h.IPAM) }) {
 		return
 	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	if !known {
-		w.WriteHeader(http.StatusInternalServerError)
-		_ = json.NewEncoder(w).Encode("Error getting node IP") // who went away does not miss it
+		answerCode(w, http.StatusInternalServerError, "Error getting node IP")
 		return
 	}
-	_ = json.NewEncoder(w).Encode(out)
+	answer(w, out)
+}
+
+func answer(w http.ResponseWriter, with any) { answerCode(w, http.StatusOK, with) }
+
+func answerCode(w http.ResponseWriter, code int, with any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(with) // who went away does not miss it
 }
 
 // addressed is a node's addresses as its agent knows them.

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -102,7 +101,6 @@ func (h handler) state(began time.Time) http.HandlerFunc {
 			return
 		}
 		s.Life = began
-		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		_ = json.NewEncoder(w).Encode(s) // who went away does not miss it
+		answer(w, s)
 	}
 }

@@ -205,11 +205,10 @@ func ParsePath(path string) Path {
 	}
 	parts = append(parts, "", "")
 	p.Resource, p.Name, p.Sub = parts[0], parts[1], parts[2]
-	if strings.HasPrefix(path, "/apis/crd.projectcalico.org/") && p.Resource == "ipamconfigs" {
-		p.Resource = CalicoConfigs
-	}
-	if strings.HasPrefix(path, "/apis/whereabouts.cni.cncf.io/") && p.Resource == "ippools" {
-		p.Resource = WhereaboutsPools
+	for _, qualified := range [...]string{CalicoConfigs, WhereaboutsPools} {
+		if resource, group, _ := strings.Cut(qualified, "."); p.Resource == resource && strings.HasPrefix(path, "/apis/"+group+"/") {
+			p.Resource = qualified
+		}
 	}
 	return p
 }

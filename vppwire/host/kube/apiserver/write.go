@@ -246,6 +246,13 @@ func CIDRs(o Object) (list []string) {
 	return list
 }
 
+// Name is an object's metadata.name, empty for none.
+func Name(o Object) string {
+	m, _ := o["metadata"].(Object)
+	name, _ := m["name"].(string)
+	return name
+}
+
 // UID is an object's metadata.uid.
 func UID(o Object) string {
 	uid, _ := metadata(o)["uid"].(string)
