@@ -48,13 +48,11 @@ const (
 // server is the cluster's API server as plugins see it.
 type server struct {
 	objects *apiserver.Server
+	// stopped: it answers nothing, and keeps what it has.
 	stopped atomic.Bool
 }
 
 func newServer() *server { return &server{objects: apiserver.New()} }
-
-// stop has it answer nothing, or go on with what it has.
-func (s *server) stop(stop bool) { s.stopped.Store(stop) }
 
 // ServeHTTP implements http.Handler. A server that is stopped ends the connection without a word.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

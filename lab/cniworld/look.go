@@ -63,7 +63,7 @@ func (w *World) quiet() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.podsInOrder() {
-		if p.Node == "" && !w.apiDown && w.room() {
+		if p.Node == "" && !w.server.stopped.Load() && w.room() {
 			return "pod " + p.key() + " waits for a node"
 		}
 	}

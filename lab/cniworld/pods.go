@@ -69,7 +69,7 @@ func (w *World) tellPod(p *pod, change string) {
 func (w *World) schedule() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.apiDown {
+	if w.server.stopped.Load() {
 		return
 	}
 	all := w.podsInOrder()

@@ -327,10 +327,7 @@ func (st stage) CannotAdd(name string) (why string, known bool) {
 
 // StopAPI implements timeline.ControlPlane: kubelets and scheduler hear of nothing new, and plugins get no answer.
 func (st stage) StopAPI(stop bool) {
-	st.server.stop(stop)
-	st.mu.Lock()
-	st.apiDown = stop
-	st.mu.Unlock()
+	st.server.stopped.Store(stop)
 	st.schedule()
 }
 

@@ -51,7 +51,6 @@ type World struct {
 	made     uint32
 	pods     map[string]*pod
 	madePods int
-	apiDown  bool
 	// reaches says whether pods of one node, and of two nodes, reached each other undisturbed, as far as learned.
 	reaches struct{ within, across bool }
 	learned bool
