@@ -1,27 +1,18 @@
 package lab
 
 import (
-	"context"
 	"encoding/json"
 	"net/netip"
 	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/lab/internal/controllers"
 	"github.com/vppdrill/vppdrill/lab/internal/nodeagent"
 	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/vppwire/host/ipamd/aws"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
-
-// addressed reports whether nodes get single addresses in their CiliumNodes, booked whether the operator has those from its book: Cilium's
-// modes crd and eni, of which the first has one.
-func addressed(c scenarios.IPAM) bool {
-	return c.System == scenarios.Cilium && (c.Cilium.Mode == scenarios.CRD || c.Cilium.Mode == scenarios.ENI)
-}
-
-func booked(c scenarios.IPAM) bool { return addressed(c) && c.Cilium.Mode == scenarios.CRD }
 
 // watermarks are what the configuration says of each node.
 func watermarks(c scenarios.IPAM) cilium.Watermarks {
@@ -31,30 +22,11 @@ func watermarks(c scenarios.IPAM) cilium.Watermarks {
 // addresses is how the agent of a node works on its CiliumNode, nil where it has none.
 func (w *World) addresses(socket string) *nodeagent.Addresses {
 	c := w.scenario().Config.IPAM
-	if !addressed(c) {
+	if !controllers.Addressed(c) {
 		return nil
 	}
 	return &nodeagent.Addresses{Server: socket, Mode: string(c.Cilium.Mode), PodCIDR: c.PodSubnetCIDR.Prefix, Watermarks: watermarks(c),
 		Expiration: c.Cilium.Expiration, Pace: w.o.TimeScale}
-}
-
-// addressOperator is how operators of single addresses work.
-func (b *blockSource) addressOperator(conn *kube.Connection, cfg kube.OperatorConfig) (kube.OperatorConfig, error) {
-	c, spec := b.plan.Cilium, b.ranges.Pool()
-	if booked(b.plan) {
-		cfg.Addresses = conn.AddressBook(leaseNamespace, slices.Concat(spec.IPv4, spec.IPv6))
-	} else {
-		region, key, secret := b.w.cloud.Operator()
-		account, err := aws.Open(b.ctx, aws.Config{Sockets: aws.Sockets{API: b.w.cloud.API(), Region: region, Key: key, Secret: secret}, Log: b.log})
-		if err != nil {
-			return cfg, err
-		}
-		cfg.Addresses = conn.ENIAddresses(kube.ENIAddressesConfig{Prefixes: c.PrefixDelegation,
-			Machine: func(ctx context.Context, id string) (kube.Machine, error) { return account.Client(ctx, id) }})
-	}
-	cfg.Release = cilium.OperatorConfig{ReleaseExcessIPs: !c.KeepExcess, ReleaseDelay: c.ReleaseDelay}
-	cfg.Pace = b.w.o.TimeScale
-	return cfg, nil
 }
 
 // bookOf is the book that an object is; false for any other object.
@@ -84,7 +56,7 @@ func (b *blockSource) joinBook(n *node) { n.tellAssigned(singles(b.book().Of(n.n
 
 // book is the operators' book as it is.
 func (b *blockSource) book() *cilium.AddressBook {
-	book, _ := bookOf(b.server.Get("configmaps", leaseNamespace, kube.AddressBookName))
+	book, _ := bookOf(b.server.Get("configmaps", controllers.LeaseNamespace, kube.AddressBookName))
 	return book
 }
 

@@ -5,21 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+	"github.com/vppdrill/vppdrill/lab/internal/controllers"
 	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
-	"github.com/vppdrill/vppdrill/scenarios/result"
+	"github.com/vppdrill/vppdrill/vppwire/host/ipamd/aws"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
@@ -29,8 +26,8 @@ import (
 // Node objects the control plane tells agents as it tells them everything else.
 type blockSource struct {
 	w      *World
-	log    *slog.Logger // of the controllers
 	plan   scenarios.IPAM
+	set    *controllers.Set
 	server *apiserver.Server
 	socket string
 	http   *http.Server
@@ -38,17 +35,8 @@ type blockSource struct {
 	news, done chan struct{}
 	end        context.CancelFunc
 	ctx        context.Context
-	// stopped: the API server answers nothing.
-	stopped atomic.Bool
 
-	mu     sync.Mutex
-	ranges *blockranges.Ranges
-	lives  []*controller
-	made   int
-	// ledBy is the life that asked for a change last while it held the Lease, terms how often that was another one than
-	// before.
-	ledBy string
-	terms uint32
+	mu sync.Mutex
 	// pools are the ranges of IPPools, poolsMade how many of these there were.
 	pools     []netip.Prefix
 	poolsMade int
@@ -56,20 +44,22 @@ type blockSource struct {
 	// both.
 	shares map[string]map[netip.Prefix][]netip.Addr
 	aside  map[string]int
-	// deposed are leaders that were cut off and whose requests have not all arrived.
-	deposed int
 }
 
-// standing is how many controllers stand for the Lease.
-const standing = 2
-
+// newBlockSource returns one whose controllers do not run yet.
 func newBlockSource(w *World, dir string) (*blockSource, error) {
-	b := &blockSource{w: w, log: controllerLog(w.Record), plan: w.scenario().Config.IPAM, server: apiserver.New(), socket: filepath.Join(dir, "kube.sock"),
+	b := &blockSource{w: w, plan: w.scenario().Config.IPAM, server: apiserver.New(), socket: filepath.Join(dir, "kube.sock"),
 		news: make(chan struct{}, 1), done: make(chan struct{}), shares: map[string]map[netip.Prefix][]netip.Addr{}, aside: map[string]int{}}
+	b.ctx, b.end = context.WithCancel(context.Background())
 	var err error
-	if b.ranges, err = blockranges.New(b.plan); err != nil {
-		return nil, err
-	}
+	b.set, err = controllers.New(controllers.Config{Plan: b.plan, Pace: w.o.TimeScale, Way: b.way, Holder: b.holder, Account: b.account,
+		Log: controllerLog(w.Record), Note: w.Record.Note, Fail: w.Fail,
+		Asks: func(c fact.Changing) { w.Record.Tell(fact.Fact{What: c}, "") }, Ranged: b.ranged})
+	return b, err
+}
+
+// start has the API server answer and the controllers work.
+func (b *blockSource) start() error {
 	b.server.Observe = func(_ string, old, now apiserver.Object) {
 		b.observe(old, now)
 		select {
@@ -77,25 +67,43 @@ func newBlockSource(w *World, dir string) (*blockSource, error) {
 		default: // whoever follows looks at everything
 		}
 	}
-	if blocked(b.plan) {
+	if controllers.Blocked(b.plan) {
 		if err := b.openPools(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	listener, err := net.Listen("unix", b.socket)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	b.http = &http.Server{Handler: b.server, ReadHeaderTimeout: time.Minute}
 	go func() { _ = b.http.Serve(listener) }() // ErrServerClosed
-	b.ctx, b.end = context.WithCancel(context.Background())
 	go b.follow()
-	for range standing {
-		if err := b.start(); err != nil {
-			return nil, errors.Join(err, b.close())
-		}
+	if err := b.set.Start(); err != nil {
+		return errors.Join(err, b.close())
 	}
-	return b, nil
+	return nil
+}
+
+// way leads a controller to the API server.
+func (b *blockSource) way() (http.RoundTripper, string, func(), error) {
+	t := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", b.socket)
+	}}
+	return t, "http://lab", t.CloseIdleConnections, nil
+}
+
+// holder is the name that stands in the Lease.
+func (b *blockSource) holder() string {
+	spec, _ := b.server.Get("leases", controllers.LeaseNamespace, controllers.LeaseName)["spec"].(apiserver.Object)
+	holder, _ := spec["holderIdentity"].(string)
+	return holder
+}
+
+// account is what operators call EC2 with.
+func (b *blockSource) account(ctx context.Context) (*aws.Account, error) {
+	region, key, secret := b.w.cloud.Operator()
+	return aws.Open(ctx, aws.Config{Sockets: aws.Sockets{API: b.w.cloud.API(), Region: region, Key: key, Secret: secret}, Log: controllerLog(b.w.Record)})
 }
 
 func (b *blockSource) close() error {
@@ -103,14 +111,10 @@ func (b *blockSource) close() error {
 		return nil
 	}
 	b.end()
-	b.mu.Lock()
-	lives := b.lives
-	b.mu.Unlock()
+	b.set.End()
 	b.server.EndWatches()
 	err := b.http.Close() // no controller gives its Lease back to a server that ends as well
-	for _, c := range lives {
-		<-c.ended
-	}
+	b.set.Wait()
 	<-b.done
 	return err
 }
@@ -124,7 +128,7 @@ func (b *blockSource) join(n *node) {
 		o["spec"] = apiserver.Object{"providerID": b.w.cloud.ProviderID(n.name)}
 	}
 	b.server.Put("nodes", o)
-	if booked(b.plan) {
+	if controllers.Booked(b.plan) {
 		b.joinBook(n)
 	}
 }
@@ -195,7 +199,7 @@ func (b *blockSource) stop(stop bool) {
 	if b == nil {
 		return
 	}
-	b.stopped.Store(stop)
+	b.set.Stop(stop)
 	if stop {
 		b.server.EndWatches()
 	}
@@ -216,57 +220,23 @@ func (b *blockSource) ranged(r netip.Prefix, closed bool) {
 
 // addRange gives the controllers another range, removeRange takes one away.
 func (b *blockSource) addRange(r netip.Prefix) error {
-	if blocked(b.plan) {
+	if controllers.Blocked(b.plan) {
 		b.ranged(r, false)
 		b.openPool(r)
 		return nil
 	}
-	b.mu.Lock()
-	c := b.ranges.Add(r)
-	b.mu.Unlock()
-	b.ranged(r, false)
-	if b.plan.System == scenarios.Cilium {
-		return b.restart() // as for vppdrill controller: what it is started with is what there is
-	}
-	return b.tell(nodeipam.ClusterCIDRAdded{ClusterCIDR: c})
+	return b.set.AddRange(r)
 }
 
 func (b *blockSource) removeRange(r netip.Prefix) error {
-	if blocked(b.plan) {
+	if controllers.Blocked(b.plan) {
 		if err := b.closePool(r); err != nil {
 			return err
 		}
 		b.ranged(r, true)
 		return nil
 	}
-	if b.plan.System == scenarios.Cilium && !addressed(b.plan) {
-		return fmt.Errorf("%w: cilium-operator's range %s cannot be taken away in a lab", result.ErrUnsupported, r)
-	}
-	b.mu.Lock()
-	name, err := b.ranges.Remove(r)
-	b.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	b.ranged(r, true)
-	if addressed(b.plan) {
-		return b.restart()
-	}
-	return b.tell(nodeipam.ClusterCIDRDeleted{Name: name})
-}
-
-// restarted ends the controllers and starts them again, with other ranges where the action has some.
-func (b *blockSource) restarted(a scenarios.RestartController) error {
-	b.mu.Lock()
-	opened, closed := b.ranges.Restart(a)
-	b.mu.Unlock()
-	for _, r := range closed {
-		b.ranged(r, true)
-	}
-	for _, r := range opened {
-		b.ranged(r, false)
-	}
-	return b.restart()
+	return b.set.RemoveRange(r)
 }
 
 // freeBlock reports whether there is a block for another node.
@@ -275,11 +245,11 @@ func (b *blockSource) freeBlock() bool {
 	if b == nil || b.plan.System == scenarios.Cilium && b.plan.ReuseDelay > 0 {
 		return false
 	}
-	if blocked(b.plan) {
+	if controllers.Blocked(b.plan) {
 		return b.lends()
 	}
-	if addressed(b.plan) { // what an instance of EC2 could have depends on its interfaces, and is not known
-		return booked(b.plan) && b.freeAddress()
+	if controllers.Addressed(b.plan) { // what an instance of EC2 could have depends on its interfaces, and is not known
+		return controllers.Booked(b.plan) && b.freeAddress()
 	}
 	var taken []netip.Prefix
 	for _, o := range b.server.All("nodes") {
@@ -290,24 +260,7 @@ func (b *blockSource) freeBlock() bool {
 			taken = append(taken, pooled(o)...)
 		}
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.ranges.Free(taken)
-}
-
-// operating says what a controller has under way, "" for nothing.
-func (b *blockSource) operating() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, c := range b.lives {
-		if c.pending == nil || c.off.Load() {
-			continue
-		}
-		if why := c.pending(); why != "" {
-			return c.name + " " + why
-		}
-	}
-	return ""
+	return b.set.Free(taken)
 }
 
 // pending says what is under way, "" for nothing. Nodes that wait for a block that is not there do not count.
@@ -315,17 +268,11 @@ func (b *blockSource) pending() string {
 	if b == nil {
 		return ""
 	}
-	b.mu.Lock()
-	deposed := b.deposed
-	b.mu.Unlock()
-	switch {
-	case deposed > 0:
-		return "requests of a controller that was cut off have not all arrived"
-	case b.leader() == nil:
-		return "a controller is being elected"
+	if why := b.set.Electing(); why != "" {
+		return why
 	}
 	if b.asked() {
-		return cmp.Or(b.operating(), b.unserved())
+		return cmp.Or(b.set.Operating(), b.unserved())
 	}
 	for _, n := range b.w.inOrder() {
 		blocks, ok := b.shown(n)

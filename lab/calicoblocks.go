@@ -8,6 +8,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/calico"
+	"github.com/vppdrill/vppdrill/lab/internal/controllers"
 	"github.com/vppdrill/vppdrill/lab/internal/nodeagent"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/blockranges"
@@ -16,23 +17,13 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
 
-// blocked reports whether nodes assign themselves addresses of blocks, by compare-and-swap at the API server: system calico.
-func blocked(c scenarios.IPAM) bool { return c.System == scenarios.Calico }
-
 // calico is how the agent of a node assigns it addresses, nil with another system.
 func (w *World) calico(socket string) *nodeagent.Calico {
 	c := w.scenario().Config.IPAM
-	if !blocked(c) {
+	if !controllers.Blocked(c) {
 		return nil
 	}
 	return &nodeagent.Calico{Server: socket, Families: c.Resolved().FamilyPools(), Pace: w.o.TimeScale}
-}
-
-// calicoController is how controllers of blocks work.
-func (b *blockSource) calicoController(conn *kube.Connection, name string) (*kube.CalicoController, error) {
-	own := scenarios.SectionOf[scenarios.CalicoIPAM](b.plan)
-	return conn.CalicoController(kube.CalicoControllerConfig{Grace: own.EmptyBlockGrace, Pace: b.w.o.TimeScale,
-		Lease: b.lease(name), RequestTimeout: requestLimit, Log: b.log})
 }
 
 // openPools makes the IPAMConfig, and an IPPool of each range that the plan starts with.

@@ -51,9 +51,7 @@ func (w *World) hideFigures() error {
 // figuresNow are the leader's, and what the doubles were asked.
 func (w *World) figuresNow() (list []ipam.Figure) {
 	if w.source != nil {
-		if c := w.source.leader(); c != nil {
-			list = c.figured.Figures()
-		}
+		list = w.source.set.Figures()
 		asked := w.source.server.Asked()
 		for _, q := range slices.SortedFunc(maps.Keys(asked), func(a, b apiserver.Request) int {
 			return cmp.Or(cmp.Compare(a.Program, b.Program), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Resource, b.Resource))

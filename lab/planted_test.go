@@ -5,21 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/lab/internal/controllers"
 	"github.com/vppdrill/vppdrill/lab/internal/nodeagent"
 	"github.com/vppdrill/vppdrill/lab/internal/probe"
 	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/result"
@@ -142,9 +139,8 @@ func (l *liars) removes(i int, r fact.Removal) {
 
 // carve has controllers carve blocks from 10.1.0.0/16 and 10.2.0.0/16.
 func (l *liars) carve() {
-	b := &blockSource{w: l.w, server: apiserver.New()}
-	var err error
-	if b.ranges, err = blockranges.New(l.w.scenario().Config.IPAM); err != nil {
+	b, err := newBlockSource(l.w, "")
+	if err != nil {
 		panic(err)
 	}
 	l.w.source = b
@@ -156,12 +152,8 @@ func (l *liars) carve() {
 // asks is a change of a Node object that a controller asks for while a holder's name stands in the Lease.
 func (l *liars) asks(name, holder string) {
 	b := l.w.source
-	b.server.Put("leases", apiserver.Object{"metadata": apiserver.Object{"namespace": leaseNamespace, "name": leaseName}, "spec": apiserver.Object{"holderIdentity": holder}})
-	i := slices.IndexFunc(b.lives, func(c *controller) bool { return c.name == name })
-	if i < 0 {
-		i, b.lives = len(b.lives), append(b.lives, &controller{name: name})
-	}
-	b.fate(b.lives[i], httptest.NewRequest(http.MethodPatch, "http://lab/api/v1/nodes/node-1", nil))
+	b.server.Put("leases", apiserver.Object{"metadata": apiserver.Object{"namespace": controllers.LeaseNamespace, "name": controllers.LeaseName}, "spec": apiserver.Object{"holderIdentity": holder}})
+	b.set.AsksFor(name, "PATCH node-1")
 }
 
 // two brings both nodes up with a pod each, as they should be.

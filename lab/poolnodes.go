@@ -9,19 +9,13 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/lab/internal/controllers"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
 
-// asksAPI reports whether agents ask for their blocks at the API server: in PoolNodes with Cilium's mode multi-pool, in CiliumNodes with
-// modes crd and eni, or take them there: system calico.
-func asksAPI(c scenarios.IPAM) bool {
-	return blocked(c) || c.System == scenarios.Cilium && (c.Cilium.Mode == scenarios.MultiPool || addressed(c))
-}
-
-// asked is asksAPI of the source's plan.
-func (b *blockSource) asked() bool { return b != nil && asksAPI(b.plan) }
+// asked is controllers.Asked of the source's plan.
+func (b *blockSource) asked() bool { return b != nil && controllers.Asked(b.plan) }
 
 // kube is the socket of the API server where agents ask it, "" where they do not.
 func (b *blockSource) kube() string {
@@ -49,12 +43,12 @@ func pooled(o apiserver.Object) (list []netip.Prefix) {
 
 // observe tells what a PoolNode shows, where that has changed: what the API server says, before anybody hears of it. The server is locked.
 func (b *blockSource) observe(old, now apiserver.Object) {
-	if blocked(b.plan) {
+	if controllers.Blocked(b.plan) {
 		b.observeBlock(old, now)
 		return
 	}
-	if addressed(b.plan) {
-		if booked(b.plan) { // EC2 says itself what it has assigned
+	if controllers.Addressed(b.plan) {
+		if controllers.Booked(b.plan) { // EC2 says itself what it has assigned
 			b.observeBook(old, now)
 		}
 		return

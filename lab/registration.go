@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/vppdrill/vppdrill/lab/internal/controllers"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
@@ -55,7 +56,7 @@ func (st stage) Unregister(ctx context.Context, name string) error {
 	if st.source != nil {
 		n.mu.Lock()
 		n.podCIDRs = nil
-		if blocked(st.source.plan) {
+		if controllers.Blocked(st.source.plan) {
 			st.assigned(n, nil)
 		} else {
 			st.assign(n, nil) // what a controller has assigned goes with the object

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vppdrill/vppdrill/lab/internal/controllers"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
@@ -27,10 +28,10 @@ var lacks = []timeline.Need{timeline.ControllerCalls, timeline.PlantedFaults, ti
 func lacksOf(s *scenarios.Scenario) []timeline.Need {
 	list := slices.Clone(lacks)
 	c := s.Config.IPAM
-	if c.System != scenarios.Datastore && !asksAPI(c) {
+	if c.System != scenarios.Datastore && !controllers.Asked(c) {
 		list = append(list, timeline.NodeDaemons)
 	}
-	if c.System == scenarios.Cilium && !addressed(c) {
+	if c.System == scenarios.Cilium && !controllers.Addressed(c) {
 		list = append(list, timeline.RetiredRanges, timeline.PodAnnotations)
 	}
 	return list

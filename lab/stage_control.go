@@ -328,11 +328,13 @@ func (st stage) RemoveRange(r netip.Prefix) error {
 }
 
 // RestartController implements timeline.ControlPlane.
-func (st stage) RestartController(a scenarios.RestartController) error { return st.source.restarted(a) }
+func (st stage) RestartController(a scenarios.RestartController) error {
+	return st.source.set.Restarted(a)
+}
 
 // LoseLeader implements timeline.ControlPlane.
 func (st stage) LoseLeader(how scenarios.LoseLeader) error {
-	return st.source.loseLeader(how, func(d time.Duration, do func()) { st.After(d, "requests arrive late", do) })
+	return st.source.set.LoseLeader(how, func(d time.Duration, do func()) { st.After(d, "requests arrive late", do) })
 }
 
 // LagWatches implements timeline.ControlPlane.

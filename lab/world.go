@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/lab/internal/cloud"
+	"github.com/vppdrill/vppdrill/lab/internal/controllers"
 	"github.com/vppdrill/vppdrill/lab/internal/faults"
 	"github.com/vppdrill/vppdrill/lab/internal/nodeagent"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
@@ -126,10 +127,15 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 			return nil, err
 		}
 	}
-	if s.Config.IPAM.ByController() || asksAPI(s.Config.IPAM) {
-		if w.source, err = newBlockSource(w, w.control.dir); err != nil {
+	if s.Config.IPAM.ByController() || controllers.Asked(s.Config.IPAM) {
+		source, err := newBlockSource(w, w.control.dir)
+		if err == nil {
+			err = source.start()
+		}
+		if err != nil {
 			return nil, err
 		}
+		w.source = source
 	}
 	if err = w.showFigures(); err != nil {
 		return nil, err
