@@ -2,10 +2,8 @@ package lab
 
 import (
 	"encoding/json"
-	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/lab/internal/controllers"
 	"github.com/vppdrill/vppdrill/lab/internal/nodeagent"
@@ -46,13 +44,13 @@ func (b *blockSource) observeBook(old, now apiserver.Object) {
 	before, _ := bookOf(old) // an empty one where there was none
 	for _, n := range b.w.inOrder() {
 		if has := book.Of(n.name); !slices.Equal(has, before.Of(n.name)) {
-			n.tellAssigned(singles(has))
+			n.tellAssigned(controllers.Singles(has))
 		}
 	}
 }
 
 // joinBook tells what the book says of a node that joins: what one of its name had is its.
-func (b *blockSource) joinBook(n *node) { n.tellAssigned(singles(b.book().Of(n.name))) }
+func (b *blockSource) joinBook(n *node) { n.tellAssigned(controllers.Singles(b.book().Of(n.name))) }
 
 // book is the operators' book as it is.
 func (b *blockSource) book() *cilium.AddressBook {
@@ -64,13 +62,4 @@ func (b *blockSource) book() *cilium.AddressBook {
 func (b *blockSource) freeAddress() bool {
 	book := b.book()
 	return book.Free() > 0 || slices.ContainsFunc(book.Nodes(), func(name string) bool { return b.w.node(name) == nil })
-}
-
-// singles are addresses as blocks.
-func singles(addrs []netip.Addr) (list []ipam.Block) {
-	for _, a := range addrs {
-		list = append(list, ipam.Block{Prefix: netip.PrefixFrom(a, a.BitLen())})
-	}
-	slices.SortFunc(list, func(a, b ipam.Block) int { return a.Prefix.Compare(b.Prefix) })
-	return list
 }

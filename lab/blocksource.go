@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/vppdrill/vppdrill/lab/internal/controllers"
@@ -36,10 +35,6 @@ type blockSource struct {
 	end        context.CancelFunc
 	ctx        context.Context
 
-	mu sync.Mutex
-	// pools are the ranges of IPPools, poolsMade how many of these there were.
-	pools     []netip.Prefix
-	poolsMade int
 	// shares are what Calico's blocks say of each node, aside the free addresses of blocks with an affinity to it; the server's lock guards
 	// both.
 	shares map[string]map[netip.Prefix][]netip.Addr
@@ -53,7 +48,15 @@ func newBlockSource(w *World, dir string) (*blockSource, error) {
 	b.ctx, b.end = context.WithCancel(context.Background())
 	var err error
 	b.set, err = controllers.New(controllers.Config{Plan: b.plan, Pace: w.o.TimeScale, Way: b.way, Holder: b.holder, Account: b.account,
-		Log: controllerLog(w.Record), Note: w.Record.Note, Fail: w.Fail,
+		Put: func(resource string, o apiserver.Object) error {
+			b.server.Put(resource, o)
+			return nil
+		},
+		Remove: func(resource, name string) error {
+			b.server.Remove(resource, "", name)
+			return nil
+		},
+		Log: ControllerLog(w.Record), Note: w.Record.Note, Fail: w.Fail,
 		Asks: func(c fact.Changing) { w.Record.Tell(fact.Fact{What: c}, "") }, Ranged: b.ranged})
 	return b, err
 }
@@ -65,11 +68,6 @@ func (b *blockSource) start() error {
 		select {
 		case b.news <- struct{}{}:
 		default: // whoever follows looks at everything
-		}
-	}
-	if controllers.Blocked(b.plan) {
-		if err := b.openPools(); err != nil {
-			return err
 		}
 	}
 	listener, err := net.Listen("unix", b.socket)
@@ -103,7 +101,7 @@ func (b *blockSource) holder() string {
 // account is what operators call EC2 with.
 func (b *blockSource) account(ctx context.Context) (*aws.Account, error) {
 	region, key, secret := b.w.cloud.Operator()
-	return aws.Open(ctx, aws.Config{Sockets: aws.Sockets{API: b.w.cloud.API(), Region: region, Key: key, Secret: secret}, Log: controllerLog(b.w.Record)})
+	return aws.Open(ctx, aws.Config{Sockets: aws.Sockets{API: b.w.cloud.API(), Region: region, Key: key, Secret: secret}, Log: ControllerLog(b.w.Record)})
 }
 
 func (b *blockSource) close() error {
@@ -216,27 +214,6 @@ func (b *blockSource) gap() {
 // ranged tells that a range was opened or closed.
 func (b *blockSource) ranged(r netip.Prefix, closed bool) {
 	b.w.Record.Tell(fact.Fact{What: fact.Range{Range: r, Closed: closed}}, "")
-}
-
-// addRange gives the controllers another range, removeRange takes one away.
-func (b *blockSource) addRange(r netip.Prefix) error {
-	if controllers.Blocked(b.plan) {
-		b.ranged(r, false)
-		b.openPool(r)
-		return nil
-	}
-	return b.set.AddRange(r)
-}
-
-func (b *blockSource) removeRange(r netip.Prefix) error {
-	if controllers.Blocked(b.plan) {
-		if err := b.closePool(r); err != nil {
-			return err
-		}
-		b.ranged(r, true)
-		return nil
-	}
-	return b.set.RemoveRange(r)
 }
 
 // freeBlock reports whether there is a block for another node.

@@ -1,10 +1,8 @@
 package lab
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
-	"strconv"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/calico"
@@ -26,40 +24,6 @@ func (w *World) calico(socket string) *nodeagent.Calico {
 	return &nodeagent.Calico{Server: socket, Families: c.Resolved().FamilyPools(), Pace: w.o.TimeScale}
 }
 
-// openPools makes the IPAMConfig, and an IPPool of each range that the plan starts with.
-func (b *blockSource) openPools() error {
-	own := scenarios.SectionOf[scenarios.CalicoIPAM](b.plan)
-	b.server.Put(apiserver.CalicoConfigs, apiserver.Object{"apiVersion": kube.CalicoGroup + "/" + kube.CalicoVersion, "kind": kube.CalicoConfigKind,
-		"metadata": apiserver.Object{"name": "default"}, "spec": apiserver.Object{"strictAffinity": own.StrictAffinity, "autoAllocateBlocks": true, "maxBlocksPerHost": own.MaxBlocks}})
-	ranges, err := blockranges.Start(b.plan)
-	if err != nil {
-		return err
-	}
-	for _, r := range ranges {
-		b.openPool(r)
-	}
-	for _, p := range own.Pools {
-		b.putPool(p.Name, p.CIDR, p.Selector())
-	}
-	return nil
-}
-
-// openPool makes another part of the default pool, which is of all nodes.
-func (b *blockSource) openPool(r netip.Prefix) {
-	b.mu.Lock()
-	b.pools = append(b.pools, r)
-	b.poolsMade++
-	name := "pool-" + strconv.Itoa(b.poolsMade)
-	b.mu.Unlock()
-	b.putPool(name, r, "all()")
-}
-
-func (b *blockSource) putPool(name string, r netip.Prefix, selector string) {
-	plan := b.plan.Resolved()
-	b.server.Put(kube.IPPoolResource, apiserver.Object{"apiVersion": kube.CalicoGroup + "/" + kube.CalicoVersion, "kind": kube.IPPoolKind,
-		"metadata": apiserver.Object{"name": name}, "spec": apiserver.Object{"cidr": r.String(), "blockSize": plan.OfFamily(r.Addr()).PodSubnetOneNodePrefixLen, "nodeSelector": selector}})
-}
-
 // putAsking makes the object of a pod that asks for a pool, which is all that agents look for in one.
 func (b *blockSource) putAsking(p *pod) {
 	notes := apiserver.Object{}
@@ -68,21 +32,6 @@ func (b *blockSource) putAsking(p *pod) {
 	}
 	b.server.Put("pods", apiserver.Object{"apiVersion": "v1", "kind": "Pod", "metadata": apiserver.Object{
 		"namespace": "default", "name": p.name, "uid": p.uid, "annotations": notes}})
-}
-
-// closePool deletes the IPPool of a range: its blocks give no more addresses.
-func (b *blockSource) closePool(r netip.Prefix) error {
-	for _, o := range b.server.All(kube.IPPoolResource) {
-		spec, _ := o["spec"].(apiserver.Object)
-		if spec["cidr"] == r.String() {
-			b.mu.Lock()
-			b.pools = slices.DeleteFunc(b.pools, func(p netip.Prefix) bool { return p == r })
-			b.mu.Unlock()
-			b.server.Remove(kube.IPPoolResource, "", apiserver.Name(o))
-			return nil
-		}
-	}
-	return fmt.Errorf("there is no range %s", r)
 }
 
 // blockOf is the block that an object is; false for any other.
@@ -150,7 +99,7 @@ func (b *blockSource) share(node string) []ipam.Block {
 	for _, list := range b.shares[node] { //vppdrill:unordered sorted as blocks
 		all = append(all, list...)
 	}
-	return singles(all)
+	return controllers.Singles(all)
 }
 
 // asideOf counts more or fewer free addresses of a block for the node with its affinity. The server is locked.
@@ -163,9 +112,6 @@ func (b *blockSource) asideOf(block calico.Block, n int) {
 
 // lends reports whether a node without addresses would get one of each family: of a free block, or an address of another node's.
 func (b *blockSource) lends() bool {
-	b.mu.Lock()
-	pools := slices.Clone(b.pools)
-	b.mu.Unlock()
 	var blocks []calico.Block
 	for _, o := range b.server.All(kube.IPAMBlockResource) {
 		if block, ok := blockOf(o); ok {
@@ -173,5 +119,5 @@ func (b *blockSource) lends() bool {
 		}
 	}
 	strict := scenarios.SectionOf[scenarios.CalicoIPAM](b.plan).StrictAffinity
-	return blockranges.Lends(b.plan.Resolved(), strict, pools, blocks)
+	return blockranges.Lends(b.plan.Resolved(), strict, b.set.Pools(), blocks)
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// controllerLog is what the controllers of a lab log: notes of the run, beside what agents say, and nothing on the terminal.
-func controllerLog(r *Record) *slog.Logger {
+// ControllerLog is what the controllers of a lab log: notes of the run, beside what agents say, and nothing on the terminal.
+func ControllerLog(r *Record) *slog.Logger {
 	return slog.New(slog.NewTextHandler(notes{r}, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey { // a note has the run's own
 			return slog.Attr{}

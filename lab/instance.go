@@ -7,6 +7,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/lab/internal/controllers"
 	"github.com/vppdrill/vppdrill/lab/internal/nodeagent"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire/host/ipamd/aws"
@@ -19,7 +20,7 @@ const metadataSocket = "metadata.sock"
 func (w *World) launch(n *node) error {
 	return w.cloud.Launch(n.name, filepath.Join(n.dir, metadataSocket), func(units []netip.Prefix) {
 		if w.scenario().Config.IPAM.System == scenarios.Cilium { // whose nodes have the addresses of prefixes
-			n.tellAssigned(singles(cilium.AddressesOf(units...)))
+			n.tellAssigned(controllers.Singles(cilium.AddressesOf(units...)))
 			return
 		}
 		var now []ipam.Block

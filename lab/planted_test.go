@@ -144,7 +144,7 @@ func (l *liars) carve() {
 		panic(err)
 	}
 	l.w.source = b
-	if err := b.addRange(netip.MustParsePrefix("10.2.0.0/16")); err != nil {
+	if err := b.set.AddRange(netip.MustParsePrefix("10.2.0.0/16")); err != nil {
 		panic(err)
 	}
 }
@@ -264,7 +264,7 @@ func TestPlanted(t *testing.T) {
 			truth: func(l *liars) {
 				l.carve()
 				l.w.assign(l.nodes[0], []netip.Prefix{netip.MustParsePrefix("10.2.0.0/24")})
-				if err := l.w.source.removeRange(netip.MustParsePrefix("10.2.0.0/16")); err != nil {
+				if err := l.w.source.set.RemoveRange(netip.MustParsePrefix("10.2.0.0/16")); err != nil {
 					panic(err)
 				}
 			},

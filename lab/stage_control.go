@@ -315,7 +315,7 @@ func (st stage) AddRange(r netip.Prefix) error {
 		st.cloud.AddRange(r)
 		return nil
 	}
-	return st.source.addRange(r)
+	return st.source.set.AddRange(r)
 }
 
 // RemoveRange implements timeline.ControlPlane.
@@ -324,7 +324,7 @@ func (st stage) RemoveRange(r netip.Prefix) error {
 		st.cloud.RemoveRange(r)
 		return nil
 	}
-	return st.source.removeRange(r)
+	return st.source.set.RemoveRange(r)
 }
 
 // RestartController implements timeline.ControlPlane.

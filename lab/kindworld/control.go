@@ -278,18 +278,20 @@ func (st stage) StopDHCP(bool) { st.Fail(lacking(timeline.DHCPServer)) }
 func (st stage) GapWatches(context.Context, string) error { return lacking(timeline.WatchGaps) }
 
 // AddRange implements timeline.ControlPlane.
-func (st stage) AddRange(netip.Prefix) error { return lacking(timeline.CIDRControllers) }
+func (st stage) AddRange(r netip.Prefix) error { return st.blocks.set.AddRange(r) }
 
 // RemoveRange implements timeline.ControlPlane.
-func (st stage) RemoveRange(netip.Prefix) error { return lacking(timeline.CIDRControllers) }
+func (st stage) RemoveRange(r netip.Prefix) error { return st.blocks.set.RemoveRange(r) }
 
 // RestartController implements timeline.ControlPlane.
-func (st stage) RestartController(scenarios.RestartController) error {
-	return lacking(timeline.LeadingController)
+func (st stage) RestartController(a scenarios.RestartController) error {
+	return st.blocks.set.Restarted(a)
 }
 
 // LoseLeader implements timeline.ControlPlane.
-func (st stage) LoseLeader(scenarios.LoseLeader) error { return lacking(timeline.LeadingController) }
+func (st stage) LoseLeader(how scenarios.LoseLeader) error {
+	return st.blocks.set.LoseLeader(how, func(d time.Duration, do func()) { st.After(d, "requests arrive late", do) })
+}
 
 // SetPodCIDR implements timeline.ControlPlane.
 func (st stage) SetPodCIDR(context.Context, string, netip.Prefix) error {

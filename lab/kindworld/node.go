@@ -163,14 +163,21 @@ func (w *World) lookAround(ctx context.Context) {
 	if unrecorded != nil {
 		w.Record.Note(unrecorded.Error())
 	}
+	ungiven := w.lookAtBlocks(ctx)
+	if ungiven != nil {
+		w.Record.Note(ungiven.Error())
+	}
 	for i, n := range nodes {
 		m, s := n.up(), found[i]
-		if m == nil || s == nil {
+		if m == nil || s == nil || ungiven != nil { // nobody knows what an agent that uses a block was given
 			continue
 		}
 		s.at, s.unrecorded = w.Now(), unrecorded != nil
 		n.last = *s
 		n.vppUp = takesConnections(m.root() + vppDir + "/" + vppproc.APISocketFile)
+		if w.blocks != nil {
+			s.given = w.blocks.given[n.name]
+		}
 		for _, f := range n.told.look(*s) {
 			if _, ok := f.What.(fact.AgentUp); ok {
 				w.records.held.Begins()
@@ -220,6 +227,8 @@ func lineOf(f fact.Fact) string {
 		return fmt.Sprintf("%s %s has %s", f.Node, x.Pod, x.Addr)
 	case fact.SandboxGone:
 		return fmt.Sprintf("%s sandbox %.12s is gone", f.Node, x.Owner.ContainerID)
+	case fact.Assigned:
+		return fmt.Sprintf("%s assigned %v", f.Node, x.Blocks)
 	case fact.NodeID:
 		return fmt.Sprintf("%s node ID %d", f.Node, x.ID)
 	case fact.AgentUp:

@@ -68,10 +68,7 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (result.Result, 
 
 // Unsupported is what no cluster can do of a scenario, each with its reason.
 func Unsupported(s *scenarios.Scenario) []timeline.Refusal {
-	here := lacks
-	if !lab.HasTaps() { // nodes are privileged: what this machine has they have
-		here = append(slices.Clone(lacks), timeline.VhostNet)
-	}
+	here := lacksOf(s)
 	out := append(timeline.RefusedSettings(s, here), timeline.RefusedActions(s, here)...)
 	if _, note := lab.Adapted(s); note != "" && slices.Contains(s.Labels, lab.LabelMatrix) {
 		out = append(out, timeline.Refusal{What: "wiring.host=tap", Need: timeline.VhostNet})

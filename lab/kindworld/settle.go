@@ -1,6 +1,7 @@
 package kindworld
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func (w *World) quiet() string {
 			return why
 		}
 	}
-	if why := w.unreleased(); why != "" {
+	if why := cmp.Or(w.unreleased(), w.ungiven()); why != "" {
 		return why
 	}
 	return w.unsettledService()

@@ -52,6 +52,10 @@ func (w *World) snapshot(ctx context.Context, deep bool) (fact.Snapshot, error) 
 	slices.SortFunc(s.Nodes, func(a, b fact.NodeState) int { return strings.Compare(a.Name, b.Name) })
 	s.Services = w.serviceStates(s.Nodes)
 	s.HeldIDs = w.heldIDs()
+	for i := range s.Nodes {
+		s.Nodes[i].Blocked = w.blockedBy(&s.Nodes[i])
+		s.FreeBlock = s.FreeBlock || s.Nodes[i].Waiting > 0 && w.blocks.free()
+	}
 	return s, errors.Join(errs...)
 }
 
@@ -65,7 +69,7 @@ func (st stage) state(ctx context.Context, n *node, deep bool) (fact.NodeState, 
 	n.mu.Unlock()
 	on := n.up()
 	out.VPPUp, out.AgentUp = on != nil && n.vppUp, on != nil && n.last.agent != nil
-	out.Pods = n.told.pods()
+	out.Pods, out.Assigned = n.told.pods(), n.told.assigned
 	out.Waiting = st.waiting(n)
 	out.Resting, _ = n.told.rests.At(st.World.Now())
 	if out.AgentUp {

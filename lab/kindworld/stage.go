@@ -27,13 +27,13 @@ var _ timeline.World = stage{}
 
 // lacks is what no cluster of real machines has.
 var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timeline.ControllerCalls, timeline.PlantedFaults, timeline.PodHooks, timeline.MemifPrograms, timeline.UnwiredPods, timeline.OnlyNICs, timeline.UnsyncedWrites, timeline.OneWayFabric, timeline.SlowFabric,
-	timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.PausedControllers, timeline.DHCPServer, timeline.OtherVersions,
+	timeline.ServerLink, timeline.PausedControllers, timeline.DHCPServer, timeline.OtherVersions,
 	timeline.ForgetfulRuntimes, timeline.OwnClocks, timeline.WatchGaps, timeline.GivenAddresses, timeline.GivenPodCIDRs, timeline.SlowServers, timeline.GivenMachines,
-	timeline.RudeRuntimes, timeline.BoundedApps, timeline.StaticPods, timeline.PodNamespaces, timeline.ExternalPlugin, timeline.OtherMaxPods, timeline.SeenRefusals,
+	timeline.RudeRuntimes, timeline.BoundedApps, timeline.StaticPods, timeline.PodNamespaces, timeline.ExternalPlugin, timeline.OtherMaxPods,
 	timeline.PluginPrograms, timeline.NodeFinalizers, timeline.NodeObjects, timeline.NodeNames, timeline.Strangers, timeline.WantedAddresses, timeline.PolicyFeed}
 
 // Lacks implements timeline.World.
-func (st stage) Lacks() []timeline.Need { return lacks }
+func (st stage) Lacks() []timeline.Need { return lacksOf(st.s) }
 
 // Now implements timeline.World.
 func (st stage) Now() time.Duration { return st.Agenda.Now(st.World.Now()) }
@@ -124,6 +124,9 @@ func (st stage) Remove(ctx context.Context, name string) error {
 	st.records.held.Left(n.uid)
 	n.mu.Unlock()
 	st.Record.Tell(fact.Fact{Node: name, What: fact.NodeGone{Left: true, Rest: least(st.quarantine())}}, name+" has left")
+	if len(n.told.assigned) > 0 { // it goes with the Node object
+		st.Record.Tell(fact.Fact{Node: name, What: fact.Assigned{Blocks: nil}}, "")
+	}
 	st.cuts = slices.DeleteFunc(st.cuts, func(c cut) bool { return c.from == name || c.to == name })
 	st.ask("delete node "+name, func(ctx context.Context) error {
 		return gone(st.client.CoreV1().Nodes().Delete(ctx, name, meta.DeleteOptions{}))

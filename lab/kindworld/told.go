@@ -27,6 +27,8 @@ type seen struct {
 	agent *rest.State
 	// management are the node's addresses by its Node object.
 	management []netip.Addr
+	// given is what controllers give the node.
+	given []netip.Prefix
 }
 
 // patience is for how many looks something is taken for a change under way that the next look shows whole: an address
@@ -47,6 +49,8 @@ type told struct {
 	past      []ipam.Owner
 	id        uint32
 	blocks    []ipam.Block
+	// assigned is what controllers have given the node.
+	assigned  []ipam.Block
 	addresses []netip.Addr
 	// waits counts the looks at what contradicts itself.
 	waits map[string]int
@@ -75,14 +79,16 @@ func ownerOf(id string) ipam.Owner {
 	return ipam.Owner{Network: timeline.NetworkName, ContainerID: id, IfName: timeline.IfName}
 }
 
-// look turns a look into facts, in an order in which they can have happened: leases of sandboxes that end are given
-// back, sandboxes end, other leases are given back, the node's identity changes, leases are given, ADDs are answered.
+// look turns a look into facts, in an order in which they can have happened: blocks are given, leases of sandboxes that end
+// are given back, sandboxes end, other leases are given back, the node's identity changes, leases are given, ADDs are
+// answered, blocks are taken back.
 func (t *told) look(s seen) []fact.Fact {
 	var out []fact.Fact
 	tell := func(f fact.Fact) { f.Node = t.node; out = append(out, f) }
 	before := maps.Clone(t.waits)
 	// this look has explained it
 	defer maps.DeleteFunc(t.waits, func(what string, looks int) bool { return looks == before[what] })
+	t.granted(s.given, tell)
 	held := map[ipam.Owner]ipam.Lease{}
 	if s.agent != nil {
 		for _, l := range s.agent.Leases {
@@ -122,6 +128,7 @@ func (t *told) look(s seen) []fact.Fact {
 		t.leased(held, now, tell)
 	}
 	t.answered(now, tell)
+	t.withdrawn(s.given, tell)
 	return out
 }
 

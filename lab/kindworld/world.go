@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/internal/controllers"
 	"github.com/vppdrill/vppdrill/lab/internal/kindcluster"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
@@ -43,6 +44,7 @@ type World struct {
 	services   services
 	api        apiServer
 	records    records
+	blocks     *blocks
 	deaths     deaths
 	refusals   refusals
 	// backlog are requests that the API server has not taken yet, in order.
@@ -69,6 +71,9 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	if w.agents, err = agentconfig.Of(s.Config); err != nil {
 		return nil, err
 	}
+	if c := s.Config.IPAM; c.System == scenarios.Cilium || controllers.Blocked(c) { // their agents know the ranges' families from their file
+		w.agents.IPAMConfig = c.Contiv()
+	}
 	settings, err := settingsOf(w.agents)
 	if err != nil {
 		return nil, err
@@ -82,7 +87,7 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	}
 	c := o.Cluster
 	c.Nodes, c.Families = 1, familiesOf(plan)
-	c.Agents = &kindcluster.Agents{Settings: settings, Pools: pools, Flags: flagsOf(s)}
+	c.Agents = &kindcluster.Agents{Settings: settings, Pools: pools, Flags: flagsOf(s), NodeCIDRs: !s.Config.IPAM.Traits().ByID}
 	if w.serving() {
 		c.Agents.ServiceSubnet = clusterServices
 	}
@@ -105,6 +110,9 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	w.conn, w.client = conn, conn.Client()
 	w.pods.init()
 	if err := w.foundServices(ctx); err != nil {
+		return nil, err
+	}
+	if err := w.control(ctx, made.Kubeconfig); err != nil {
 		return nil, err
 	}
 	w.Agenda.During(0, func() { err = w.Play.Start(ctx) })
@@ -132,9 +140,18 @@ func familiesOf(plan scenarios.IPAM) (list kindcluster.Families) {
 
 // flagsOf are what agents of a scenario are started with beside their settings.
 func flagsOf(s *scenarios.Scenario) []string {
-	flags := []string{"--ipam=contiv"}
-	if d := s.Config.IPAM.ReuseDelay; d > 0 {
+	c := s.Config.IPAM
+	system, _ := ipamFlag(c)
+	flags := []string{"--ipam=" + system}
+	if d := c.ReuseDelay; d > 0 && c.System != scenarios.Cilium { // there it is the operator's
 		flags = append(flags, "--reuse-delay="+d.String())
+	}
+	if controllers.Pooled(c) || controllers.Addressed(c) {
+		flags = append(flags, fmt.Sprintf("--pre-allocate=%d", c.Cilium.PreAllocate))
+	}
+	if controllers.Addressed(c) {
+		flags = append(flags, fmt.Sprintf("--min-allocate=%d", c.Cilium.MinAllocate), fmt.Sprintf("--max-allocate=%d", c.Cilium.MaxAllocate),
+			fmt.Sprintf("--max-above-watermark=%d", c.Cilium.MaxAboveWatermark), "--ipam-expiration="+c.Cilium.Expiration.String())
 	}
 	// A lost reply costs the connection, so patience is at least what a loaded machine needs.
 	return append(flags, "--call-timeout="+max(s.Config.Agent.CallTimeout, 10*time.Second).String())
@@ -155,12 +172,11 @@ func (w *World) Now() time.Duration { return time.Since(w.started) }
 // Evidence implements result.World.
 func (w *World) Evidence() []fact.Evidence { return Evidence() }
 
-// Evidence is what laws can judge by in clusters: what a look at nodes and API objects shows. Blocks are assigned by
-// nobody: each node's follows from its ID.
+// Evidence is what laws can judge by in clusters: what a look at nodes and API objects shows.
 func Evidence() []fact.Evidence {
 	return []fact.Evidence{fact.Leases, fact.Sandboxes, fact.PodLives, fact.NodeIDs, fact.Management, fact.Blocks,
 		fact.Rests, fact.Refusals, fact.WaitingPods, fact.FullNodes, fact.Records, fact.IDRests, fact.HeldIDs, fact.ProgramLives,
-		fact.CleanStops, fact.LongQuiet, fact.AssignedBlocks, fact.Checks, fact.Disturbances, fact.VPPLives, fact.NodeAddresses, fact.Services,
+		fact.CleanStops, fact.LongQuiet, fact.AssignedBlocks, fact.BlockedBlocks, fact.FreeBlocks, fact.ClosedRanges, fact.Checks, fact.Disturbances, fact.VPPLives, fact.NodeAddresses, fact.Services,
 		fact.ReachedSettings, fact.VPPTables, fact.LinuxTables}
 }
 
@@ -207,6 +223,7 @@ func (w *World) Close() error {
 		return nil
 	}
 	w.booting.Wait()
+	w.blocks.close()
 	var errs []error
 	for _, n := range w.inOrder() {
 		errs = append(errs, n.lost())

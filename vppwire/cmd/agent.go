@@ -216,6 +216,8 @@ func (f *agentFlags) idle(flags *pflag.FlagSet) (err error) {
 			err = cli.Usagef("agent: --%s is for an agent that runs, and --plan asks the one at --rest %s: leave out one of the two", name, f.rest)
 		case f.cluster.kind == clusterKubernetes && slices.Contains(etcdFlags, name):
 			err = cli.Usagef("agent: --%s is for --cluster etcd", name)
+		case len(modesOf[name]) > 0 && !slices.Contains(modesOf[name], f.cluster.ipam):
+			err = cli.Usagef("agent: --%s is for --ipam %s", name, strings.Join(modesOf[name], ", "))
 		case f.install.binDir == "" && f.install.confDir == "" && slices.Contains(installedFlags, name):
 			err = cli.Usagef("agent: --%s goes with --cni-bin-dir and --cni-conf-dir: it is about what is installed there", name)
 		}

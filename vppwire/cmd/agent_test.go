@@ -81,6 +81,11 @@ func TestRefusals(t *testing.T) {
 		{[]string{"--config", good, "--cluster", "kubernetes", "--pools", "a/b/c"}, 2, `agent: --pools "a/b/c": want NAMESPACE/NAME`},
 		{[]string{"--config", good, "--cluster", "kubernetes", "--pools", "/ranges"}, 2, `agent: --pools "/ranges": want NAMESPACE/NAME`},
 		{[]string{"--config", good, "--cluster", "kubernetes", "--ipam", "multi-pool", "--reuse-delay", "1m"}, 2, "agent: --reuse-delay 1m0s is not of --ipam multi-pool: Cilium's agent"},
+		{[]string{"--config", good, "--cluster", "kubernetes", "--ipam", "nodeipam", "--pre-allocate", "4"}, 2, "agent: --pre-allocate is for --ipam multi-pool, crd, eni"},
+		{[]string{"--config", good, "--cluster", "kubernetes", "--ipam", "multi-pool", "--min-allocate", "4"}, 2, "agent: --min-allocate is for --ipam crd, eni"},
+		{[]string{"--config", good, "--cluster", "kubernetes", "--ipam", "multi-pool", "--pre-allocate", "-1"}, 2, "agent: --pre-allocate -1: want 0 to 16777216"},
+		{[]string{"--config", good, "--cluster", "kubernetes", "--ipam", "crd", "--min-allocate", "4", "--max-allocate", "3"}, 2, "agent: --max-allocate 3 is less than --min-allocate 4"},
+		{[]string{"--config", good, "--cluster", "kubernetes", "--ipam", "crd", "--ipam-expiration", "-1s"}, 2, "agent: --ipam-expiration -1s: want 0 or more"},
 		{[]string{"--config", policies, "--cluster", "kubernetes"}, 2, "agent: NetworkPolicies: vpp needs Services: vpp on a Kubernetes cluster: kube-proxy hides"},
 		{[]string{"--config", good, "--cluster", "kubernetes", "--register"}, 2, "agent: --register is for --cluster etcd"},
 	} {

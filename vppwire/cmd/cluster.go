@@ -89,9 +89,13 @@ type clusterFlags struct {
 	families []string
 	// nodeConfigs: NodeConfig resources are heeded.
 	nodeConfigs bool
+	// marks are how many addresses --ipam multi-pool, crd and eni keep ready; of multi-pool the first alone. expiration is of crd and eni.
+	marks      cilium.Watermarks
+	expiration time.Duration
 }
 
 func (f *clusterFlags) add(flags *pflag.FlagSet) {
+	f.addMarks(flags)
 	flags.StringVar(&f.kind, "cluster", clusterEtcd, "source of nodes, pods, ranges and node IDs: `etcd|kubernetes`")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that names the API server; empty: the pod's own")
 	flags.StringVar(&f.pools, "pools", "", "source of the address ranges, which may change: the key pools of the ConfigMap `NAMESPACE/NAME`, or the IPAMConfig NAME; empty: the configuration")
@@ -135,6 +139,9 @@ func (f *clusterFlags) check(cfg *agent.Config) error {
 	}
 	if !slices.Contains(ipamSystems, f.ipam) {
 		return cli.Usagef("agent: --ipam %q is none of %s%s", f.ipam, strings.Join(ipamSystems, ", "), cli.Hint(f.ipam, ipamSystems))
+	}
+	if err := f.checkMarks(); err != nil {
+		return err
 	}
 	if f.ipam == ipamDatastore {
 		var err error
@@ -200,7 +207,7 @@ type facts struct {
 	stop func() error
 }
 
-// preAllocate is how many addresses of multi-pool are kept ready: cilium-agent's default.
+// preAllocate is how many addresses are kept ready where nothing else is said: cilium-agent's default.
 const preAllocate = 8
 
 // blockPatience is how long a block of multi-pool may take to come before pods' refusals are an event: several of the
@@ -245,7 +252,7 @@ func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator, ma
 	f.stepped = func(now time.Time, _ *agent.Agent, effects []agent.Effect) { full.Stepped(now, effects) }
 	f.cluster = c.Facts(told)
 	if node, ok := alloc.(*cilium.Node); ok && o.cluster.ipam == ipamMultiPool {
-		blocks := c.Requester(kube.RequesterConfig{Node: o.node, Alloc: node, PreAllocate: preAllocate})
+		blocks := c.Requester(kube.RequesterConfig{Node: o.node, Alloc: node, PreAllocate: o.cluster.marks.PreAllocate})
 		f.cluster, full.Patience = blocks.Cluster(f.cluster), blockPatience
 		f.stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) {
 			full.Stepped(now, effects)
@@ -254,7 +261,7 @@ func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator, ma
 	}
 	if node, ok := alloc.(*cilium.ExpiringNode); ok {
 		addresses, err := c.AddressRequester(kube.AddressRequesterConfig{Linux: machine, Agent: cilium.AddressAgentConfig{Node: o.node, Alloc: node,
-			Mode: o.cluster.ipam, PodCIDR: o.cluster.pods, Watermarks: cilium.Watermarks{PreAllocate: preAllocate}}})
+			Mode: o.cluster.ipam, PodCIDR: o.cluster.pods, Watermarks: o.cluster.marks, Expiration: o.cluster.expiration}})
 		if err != nil {
 			return facts{}, err
 		}

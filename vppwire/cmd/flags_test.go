@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,16 +107,18 @@ func TestAgentFlagsCount(t *testing.T) {
 		"journal": {value: "/tmp/j", by: here("agent") + "TestRefusals"}, "cni-socket": {value: "/run/c.sock", by: here("agent") + "TestRefusals"},
 		"netns": {value: "/run/netns/x", by: here("agent") + "TestRefusals"}, "etcd": {value: "http://127.0.0.1:1", by: here("real") + "TestRealVPP"},
 		"etcd-prefix": {value: "/x/", by: here("agent") + "TestRefusals"}, "register": {value: "true", by: here("real") + "TestRealVPP"},
-		"cluster": {value: "kubernetes", but: map[string]string{"at an API server": "it is that"}}, "kubeconfig": {value: "/x", by: here("notready") + "TestClusterNotReady"},
+		"cluster": {value: "kubernetes", but: map[string]string{"at an API server": "it is that", "blocks that are asked for": "it is that", "addresses that are asked for": "it is that"}}, "kubeconfig": {value: "/x", by: here("notready") + "TestClusterNotReady"},
 		"pools": {value: "ns/ranges"}, "node-configs": {value: "true"},
 		"ipam":        {value: "external", but: map[string]string{"addresses of another plugin": "it is that"}},
 		"cni-bin-dir": {value: filepath.Join(dir, "bin")}, "cni-conf-dir": {value: dir}, "cni-conf-name": {value: "99-last"}, "cni-version": {value: "0.4.0"}, "cni-host-socket": {value: "/run/h.sock"},
 		"cni-portmap": {value: "true"}, "return-nic": {value: "true", by: here("agent") + "TestRefusals"},
 		"rest": {value: "127.0.0.1:9000", by: here("real") + "TestRealVPP"}, "vpp-patience": {value: "1s"}, "call-timeout": {value: "1s"}, "reuse-delay": {value: "1m"},
 		"format": {value: "json"}, "log-level": {value: "debug"}, "plan": {value: "true", by: here("agent") + "TestRefusals"},
+		"pre-allocate": {value: "3"}, "min-allocate": {value: "4"}, "max-allocate": {value: "30"}, "max-above-watermark": {value: "2"}, "ipam-expiration": {value: "1m"},
 	}, map[string][]string{
 		"at etcd": line("--cluster", "etcd"), "at an API server": line("--cluster", "kubernetes"), "addresses of another plugin": line("--ipam", "external"),
-		"addresses of Cilium's": line("--ipam", "cluster-pool"), "an installed plugin": line("--cni-bin-dir", dir, "--cni-conf-dir", filepath.Join(dir, "conf")),
+		"addresses of Cilium's": line("--ipam", "cluster-pool"), "blocks that are asked for": line("--cluster", "kubernetes", "--ipam", "multi-pool"), "addresses that are asked for": line("--cluster", "kubernetes", "--ipam", "crd"),
+		"an installed plugin": line("--cni-bin-dir", dir, "--cni-conf-dir", filepath.Join(dir, "conf")),
 	}, func(args []string) (string, error) {
 		f := &agentFlags{}
 		flags := pflag.NewFlagSet("agent", pflag.ContinueOnError)
@@ -136,6 +139,9 @@ func TestAgentFlagsCount(t *testing.T) {
 		}
 		c := o.host()
 		shown := fmt.Sprintf("%+v %v %v %v %s %T %s", c.Agent, c.VPP, c.CallTimeout, c.VPPPatience, logLines(o.log, &out), alloc, again(t, alloc))
+		if slices.Contains(modesOf[flagPreAllocate], o.cluster.ipam) { // what the requesters are made of
+			shown += fmt.Sprintf(" %+v %v", o.cluster.marks, o.cluster.expiration)
+		}
 		if o.cluster.kind == clusterKubernetes {
 			shown += fmt.Sprintf(" %+v", kube.AgentNeeds(o.use()))
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
@@ -45,7 +46,7 @@ func TestFullNodeIsTold(t *testing.T) {
 	must(t, os.WriteFile(file, fmt.Appendf(nil, "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: %q}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n", s.URL), 0o600))
 	for _, system := range []string{ipamContiv, ipamNodeIPAM, ipamClusterPool, ipamExternal} {
 		o := options{log: slog.New(slog.DiscardHandler)}
-		o.node, o.cluster = "n1", clusterFlags{kind: clusterKubernetes, kubeconfig: file, ipam: system}
+		o.node, o.cluster = "n1", clusterFlags{kind: clusterKubernetes, kubeconfig: file, ipam: system, marks: cilium.Watermarks{PreAllocate: preAllocate}}
 		alloc, err := o.cluster.allocator(0)
 		must(t, err)
 		f, err := joinKubernetes(t.Context(), o, alloc, nil)

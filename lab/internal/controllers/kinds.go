@@ -1,6 +1,12 @@
 package controllers
 
-import "github.com/vppdrill/vppdrill/scenarios"
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
 
 // Blocked reports whether nodes assign themselves addresses of blocks, by compare-and-swap at the API server: system calico.
 func Blocked(c scenarios.IPAM) bool { return c.System == scenarios.Calico }
@@ -21,3 +27,12 @@ func Pooled(c scenarios.IPAM) bool {
 // Asked reports whether agents ask for their addresses at the API server, or take them there, and do not read them in their
 // Node objects.
 func Asked(c scenarios.IPAM) bool { return Blocked(c) || Pooled(c) || Addressed(c) }
+
+// Singles are addresses as blocks, in order.
+func Singles(addrs []netip.Addr) (list []ipam.Block) {
+	for _, a := range addrs {
+		list = append(list, ipam.Block{Prefix: netip.PrefixFrom(a, a.BitLen())})
+	}
+	slices.SortFunc(list, func(a, b ipam.Block) int { return a.Prefix.Compare(b.Prefix) })
+	return list
+}

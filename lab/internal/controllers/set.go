@@ -17,9 +17,11 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/vppwire/host/ipamd/aws"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
 
-// Config is what a world gives the controllers of a scenario. Account is for plans on EC2, Asks may be nil.
+// Config is what a world gives the controllers of a scenario. Account is for plans on EC2, Put and Remove are for Calico's; Asks
+// may be nil.
 type Config struct {
 	Plan scenarios.IPAM
 	// Pace is by how much the scenario's time is faster than the clock.
@@ -30,6 +32,9 @@ type Config struct {
 	Holder func() string
 	// Account is what operators of ENIs call EC2 with.
 	Account func(context.Context) (*aws.Account, error)
+	// Put makes a custom resource of Calico's, Remove deletes one by its name.
+	Put    func(resource string, o apiserver.Object) error
+	Remove func(resource, name string) error
 	// Log is the controllers' own, Note the run's for people. Fail ends the run.
 	Log  *slog.Logger
 	Note func(text string)
@@ -61,6 +66,9 @@ type Set struct {
 	termOf map[string]uint32
 	// deposed are leaders that were cut off and whose requests have not all arrived.
 	deposed int
+	// pools are the default pool's, poolsMade how many there ever were.
+	pools     []pool
+	poolsMade int
 }
 
 // New returns a set of which none runs.
@@ -74,8 +82,17 @@ func New(c Config) (*Set, error) {
 	return s, nil
 }
 
-// Start starts them.
+// Start makes the pools that they look at, and starts them.
 func (s *Set) Start() error {
+	if Blocked(s.Plan) {
+		if err := s.openPools(); err != nil {
+			return err
+		}
+	}
+	return s.startAll()
+}
+
+func (s *Set) startAll() error {
 	for range Standing {
 		if err := s.start(); err != nil {
 			return err
@@ -121,6 +138,10 @@ func (s *Set) Figures() []ipam.Figure {
 
 // AddRange gives the controllers another range.
 func (s *Set) AddRange(r netip.Prefix) error {
+	if Blocked(s.Plan) {
+		s.Ranged(r, false)
+		return s.openPool(r)
+	}
 	s.mu.Lock()
 	c := s.ranges.Add(r)
 	s.mu.Unlock()
@@ -133,6 +154,13 @@ func (s *Set) AddRange(r netip.Prefix) error {
 
 // RemoveRange takes one away.
 func (s *Set) RemoveRange(r netip.Prefix) error {
+	if Blocked(s.Plan) {
+		if err := s.closePool(r); err != nil {
+			return err
+		}
+		s.Ranged(r, true)
+		return nil
+	}
 	if s.Plan.System == scenarios.Cilium && !Addressed(s.Plan) {
 		return fmt.Errorf("%w: cilium-operator's range %s cannot be taken away in a lab", result.ErrUnsupported, r)
 	}
@@ -178,7 +206,7 @@ func (s *Set) restart() error {
 			}
 		}
 	}
-	return s.Start()
+	return s.startAll()
 }
 
 // Free reports whether the ranges have a block beside those that are taken.

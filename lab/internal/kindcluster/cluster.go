@@ -159,6 +159,11 @@ func (o Options) config(p pools) *v1alpha4.Cluster {
 	c.KubeadmConfigPatches = []string{
 		"apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\niptables: {masqueradeAll: true}\nconntrack: {maxPerCore: 0}\n",
 	}
+	if o.Agents != nil && o.Agents.NodeCIDRs { // arguments are a map up to Kubernetes 1.35, and a list of kind's own and this one since
+		const clusterConfiguration = "apiVersion: kubeadm.k8s.io/%s\nkind: ClusterConfiguration\ncontrollerManager: {extraArgs: %s}\n"
+		c.KubeadmConfigPatches = append(c.KubeadmConfigPatches, fmt.Sprintf(clusterConfiguration, "v1beta3", `{allocate-node-cidrs: "false"}`),
+			fmt.Sprintf(clusterConfiguration, "v1beta4", `[{name: enable-hostpath-provisioner, value: "true"}, {name: allocate-node-cidrs, value: "false"}]`))
+	}
 	return c
 }
 
@@ -399,7 +404,10 @@ func Down(ctx context.Context, dir, id string) error {
 	}
 	defer func() { _ = e.Close() }() // all is done
 	var errs []error
-	if err := cluster.NewProvider(cluster.ProviderWithDocker()).Delete(Name(id), Kubeconfig(dir, id)); err != nil {
+	there, _ := e.containers(ctx, Name(id)) // kind looks for them itself
+	if err := e.ends(ctx, there, func() error {
+		return cluster.NewProvider(cluster.ProviderWithDocker()).Delete(Name(id), Kubeconfig(dir, id))
+	}); err != nil {
 		errs = append(errs, fmt.Errorf("remove cluster %s: %w", Name(id), oneLine(err)))
 	}
 	errs = append(errs, e.dropWire(ctx, id))

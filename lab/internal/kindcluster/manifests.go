@@ -26,6 +26,8 @@ type Agents struct {
 	// ServiceSubnet is the range of the cluster's own services, of one or two families; empty is the same as without
 	// agents of one's own.
 	ServiceSubnet string
+	// NodeCIDRs says that others than the controller manager give nodes their pod CIDRs.
+	NodeCIDRs bool
 }
 
 // Where the settings are, for whoever changes them later.

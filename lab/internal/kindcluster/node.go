@@ -297,7 +297,10 @@ func (x *Machines) Join(ctx context.Context, node string) error {
 
 // Off takes a container's power, On gives it back and returns when its container runtime runs.
 func (x *Machines) Off(ctx context.Context, container string) error {
-	if _, err := x.m.engine.ContainerKill(ctx, container, client.ContainerKillOptions{Signal: "KILL"}); err != nil {
+	if err := x.m.engine.ends(ctx, []string{container}, func() error {
+		_, err := x.m.engine.ContainerKill(ctx, container, client.ContainerKillOptions{Signal: "KILL"})
+		return err
+	}); err != nil {
 		return fmt.Errorf("switch off %s: %w", container, err)
 	}
 	// A node of kind that starts takes the address that its name has first for its own: that has to be the one it had, and
@@ -319,7 +322,7 @@ func (x *Machines) On(ctx context.Context, container string) error {
 
 // Remove ends a container with its disk; one that is not there is fine.
 func (x *Machines) Remove(ctx context.Context, container string) error {
-	return x.m.engine.remove(ctx, container)
+	return x.m.engine.ends(ctx, []string{container}, func() error { return x.m.engine.remove(ctx, container) })
 }
 
 // PID is the process of this machine that is a container's first one, by whose /proc entry its files and namespaces are
@@ -338,6 +341,12 @@ func (x *Machines) PID(ctx context.Context, container string) (pid int, id strin
 // Kubectl runs kubectl on the control plane and returns what it prints.
 func (x *Machines) Kubectl(ctx context.Context, args ...string) (string, error) {
 	return x.m.kubectl(ctx, args...)
+}
+
+// Define has the cluster take custom resources as a manifest of fixtures/kubernetes defines them.
+func (x *Machines) Define(ctx context.Context, manifest string) error {
+	_, err := x.m.kubectl(ctx, "apply", "-f", manifestsDir+"/"+manifest)
+	return err
 }
 
 // Run runs a command in a container.
