@@ -2,6 +2,7 @@ package sim
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
@@ -48,6 +49,11 @@ func (m *machine) lookAtHost() {
 				missed(&now, "a connection from "+other.String()+" is "+out.String(), w.Path())
 				break
 			}
+			// Where both have the address, either answers ARP requests for it.
+			if out := w.Outcome(walk.FromWireToVPP(m.name), there); answers(n.VPP, there.Dst) && !out.To(m.name, "") {
+				missed(&now, "a connection from "+other.String()+" that reaches VPP is "+out.String(), w.Path())
+				break
+			}
 			back := walk.Packet{Src: n.Address.Addr(), Dst: other, Proto: protoTCP}
 			if out := w.Outcome(walk.FromHost(m.name), back); out.Kind != walk.Left {
 				missed(&now, "an answer to "+other.String()+" is "+out.String(), w.Path())
@@ -64,6 +70,19 @@ func (m *machine) lookAtHost() {
 	}
 	r.told, r.last = true, now
 	m.fact(fact.Fact{What: now})
+}
+
+// answers reports whether a VPP, nil for none, answers ARP requests for an address out of a NIC.
+func answers(v fact.VPP, addr netip.Addr) bool {
+	if v == nil {
+		return false
+	}
+	for i := range v.Interfaces() {
+		if i.Type == fact.TypeNIC && slices.ContainsFunc(i.Addrs, func(a netip.Prefix) bool { return a.Addr() == addr }) {
+			return true
+		}
+	}
+	return false
 }
 
 func missed(r *fact.HostReach, why string, p walk.Path) {

@@ -15,6 +15,9 @@ type Address struct {
 	Addr netip.Prefix
 	// Table is the VRF that the interface is in: the binding must stand before the address.
 	Table uint32
+	// Stolen: it is the host's own, of a NIC that VPP has. VPP answers ARP requests for it as soon as it has it, so all that
+	// leads what comes then to the host stands before. A dump does not tell.
+	Stolen bool
 }
 
 // Key implements Object.
@@ -26,17 +29,24 @@ func (o Address) AppendNeeds(keys []Key) []Key {
 	if o.Table != 0 {
 		keys = append(keys, inTableKey(o.If, o.Addr.Addr().Is6()))
 	}
+	if o.Stolen {
+		keys = append(keys, LinuxAddress{Link: HostLinuxDevice, Addr: o.Addr}.Key())
+	}
 	return keys
 }
 
-// AppendText implements Object: "address loop0 192.168.30.1/24 table 1".
+// AppendText implements Object: "address loop0 192.168.30.1/24 table 1", "address uplink0 10.20.0.2/16 table 0 stolen".
 func (o Address) AppendText(b []byte) []byte {
 	b = o.Addr.AppendTo(append(appendWord(b, "address", o.If), ' '))
-	return appendNumber(b, "table", uint64(o.Table))
+	b = appendNumber(b, "table", uint64(o.Table))
+	if o.Stolen {
+		b = append(b, " stolen"...)
+	}
+	return b
 }
 
 func (Address) parse(p *words) Object {
-	return Address{If: p.word(), Addr: p.prefix(), Table: uint32(p.named("table", 32))}
+	return Address{If: p.word(), Addr: p.prefix(), Table: uint32(p.named("table", 32)), Stolen: p.has("stolen")}
 }
 
 func (o Address) owner() (Key, bool) { return interfaceKey(o.If) }
@@ -49,7 +59,7 @@ func (o Address) shown() dumpStep {
 // be taken off for the move.
 func (o Address) replaces(Object) bool { return false }
 
-// like: which table an address is in follows from its interface, which has a dump of its own.
+// like: which table an address is in follows from its interface, which has a dump of its own; whose it is no dump tells.
 func (o Address) like(found Object) bool { _, ok := found.(Address); return ok }
 
 // lapses: with the interface.

@@ -12,6 +12,9 @@ type LinuxRoute struct {
 	// NIC is the host's link that the route is of, which VPP has: it goes back there. Empty for a route of our own. A
 	// dump does not tell.
 	NIC string
+	// Uplink is VPP's interface on the NIC, only with NIC: it has By before. Empty where VPP is not looked at. A dump does
+	// not tell.
+	Uplink string
 	// Table is VPP's that leads on to the same destination, only with NIC: that route comes first. A dump does not tell.
 	Table uint32
 	// Metric is the route's priority, lower ones first.
@@ -39,6 +42,9 @@ func (o LinuxRoute) AppendNeeds(keys []Key) []Key {
 		keys = append(keys, LinuxAddress{Netns: o.Netns, Link: o.Link, Addr: o.By}.Key())
 	}
 	if o.NIC != "" {
+		if o.Uplink != "" {
+			keys = append(keys, Up{If: o.Uplink}.Key(), Address{If: o.Uplink, Addr: o.By}.Key())
+		}
 		keys = append(keys, Route{Table: o.Table, Prefix: o.Dst}.Key())
 		if o.Dst.Bits() == 0 { // the gateway's MAC is VPP's from here on
 			keys = append(keys, LinuxNeighborEntry{Netns: o.Netns, Link: o.Link, Addr: o.Via}.Key())
@@ -48,7 +54,7 @@ func (o LinuxRoute) AppendNeeds(keys []Key) []Key {
 }
 
 // AppendText implements Object: "linux-route netns … eth0 0.0.0.0/0 via 10.1.1.1", "linux-route vpp1 0.0.0.0/0 via
-// 192.168.16.100 metric 100 by 192.168.16.1/24 nic eth0".
+// 192.168.16.100 metric 100 by 192.168.16.1/24 nic eth0 uplink uplink0".
 func (o LinuxRoute) AppendText(b []byte) []byte {
 	b = o.Dst.AppendTo(append(appendNetns(b, "linux-route", o.Netns, o.Link), ' '))
 	if o.Via.IsValid() {
@@ -62,6 +68,9 @@ func (o LinuxRoute) AppendText(b []byte) []byte {
 	}
 	if o.NIC != "" {
 		b = appendWord(b, " nic", o.NIC)
+	}
+	if o.Uplink != "" {
+		b = appendWord(b, " uplink", o.Uplink)
 	}
 	if o.Table != 0 {
 		b = appendNumber(b, "table", uint64(o.Table))
@@ -86,6 +95,9 @@ func (LinuxRoute) parse(p *words) Object {
 	}
 	if p.has("nic") {
 		o.NIC = p.word()
+		if p.has("uplink") {
+			o.Uplink = p.word()
+		}
 		o.Table = p.table()
 	}
 	return o

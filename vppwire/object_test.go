@@ -49,10 +49,10 @@ var every = []Object{
 	LinuxRoute{Netns: "/n", Link: "eth0", Dst: netip.MustParsePrefix("0.0.0.0/0"), Via: netip.MustParseAddr("10.1.1.1")},
 	LinuxRoute{Link: "vpp1", Dst: netip.MustParsePrefix("10.1.1.1/32")},
 	ProxyARP{Table: 1, Low: netip.MustParseAddr("192.168.16.1"), High: netip.MustParseAddr("192.168.16.254")}, ProxyARPOn{If: "host-vpp2"},
-	STN{Addr: netip.MustParseAddr("10.1.1.2"), If: "tap3"}, STN{Addr: netip.MustParseAddr("192.168.16.1"), If: "host-vpp2", NIC: "uplink0", Bits: 24},
-	LinuxAddress{Link: "vpp1", Addr: netip.MustParsePrefix("192.168.16.1/24"), Stolen: true}, OwnARP{Link: "eth0"},
-	LinuxRoute{Link: "vpp1", Dst: netip.MustParsePrefix("0.0.0.0/0"), Via: netip.MustParseAddr("192.168.16.100"), Metric: 100, By: netip.MustParsePrefix("192.168.16.1/24"), NIC: "eth0"},
-	Stolen{Link: "eth0", Addr: netip.MustParsePrefix("192.168.16.1/24")}, Stolen{Link: "eth0", Addr: netip.MustParsePrefix("192.168.16.1/24"), Routes: "0.0.0.0/0,10.0.0.0/8"},
+	STN{Addr: netip.MustParseAddr("10.1.1.2"), If: "tap3"}, STN{Addr: netip.MustParseAddr("192.168.16.1"), If: "host-vpp2", Bits: 24, Table: 1, Routes: "0.0.0.0/0,10.0.0.0/8"},
+	Address{If: "uplink0", Addr: netip.MustParsePrefix("192.168.16.1/24"), Stolen: true}, LinuxAddress{Link: "vpp1", Addr: netip.MustParsePrefix("192.168.16.1/24"), Stolen: true}, OwnARP{Link: "eth0"},
+	LinuxRoute{Link: "vpp1", Dst: netip.MustParsePrefix("0.0.0.0/0"), Via: netip.MustParseAddr("192.168.16.100"), Metric: 100, By: netip.MustParsePrefix("192.168.16.1/24"), NIC: "eth0", Uplink: "uplink0"},
+	Stolen{Link: "eth0", Addr: netip.MustParsePrefix("192.168.16.1/24")}, Stolen{Link: "eth0", Addr: netip.MustParsePrefix("192.168.16.1/24"), Uplink: "uplink0", Routes: "0.0.0.0/0,10.0.0.0/8"},
 	LinuxNeighborEntry{Netns: "/n", Link: "eth0", Addr: netip.MustParseAddr("10.1.1.1"), MAC: MAC{3}},
 }
 

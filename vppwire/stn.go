@@ -7,19 +7,21 @@ import (
 	"go.fd.io/govpp/binapi/stn"
 )
 
-// STN is a rule of VPP's STN plugin: packets to Addr, an address of VPP's own, that nothing in VPP takes leave through
-// If, in frames for STNMAC. An address has one rule at most, whatever the tables. VPP keeps a rule when its interface
-// goes, and the next one that gets the index has it; of a rule for an interface that does not exist it dies
-// (src/plugins/stn/stn.c, 25.10).
+// STN is a rule of VPP's STN plugin: packets to Addr that reach VPP because it has the address, and that nothing in VPP
+// takes, leave through If, in frames for STNMAC. The rule needs no address itself: until VPP has Addr it does nothing. An
+// address has one rule at most, whatever the tables. VPP keeps a rule when its interface goes, and the next one that
+// gets the index has it; of a rule for an interface that does not exist it dies (src/plugins/stn/stn.c, 25.10).
 type STN struct {
 	Addr netip.Addr
 	If   string
-	// NIC is the interface that has Addr, and Bits its subnet's length, where Addr is the host's own: then all stands
-	// before the rule that the host is reached by. Empty for an address of another.
-	NIC  string
+	// Bits is the length of Addr's subnet where Addr is the host's own: then all stands before the rule that the host is
+	// reached by. 0 for an address of another.
 	Bits uint8
-	// Table is the NIC's, only with NIC.
+	// Table is the one that VPP has Addr in, only with Bits.
 	Table uint32
+	// Routes are the destinations of the host's routes, only with Bits: VPP has those in Table before, as it takes nothing
+	// of whom it has no way back to (src/vnet/ip/ip4_forward.c, ip4_local_check_src). See Destinations.
+	Routes string
 }
 
 // STNMAC is the MAC that the plugin sends to (stn_hw_addr_dst): that of the Linux end of If.
@@ -35,33 +37,36 @@ func (o STN) Key() Key { return stnKey(o.Addr) }
 // AppendNeeds implements Object.
 func (o STN) AppendNeeds(keys []Key) []Key {
 	keys = needInterface(keys, o.If)
-	if o.NIC == "" {
+	if o.Bits == 0 {
 		return keys
 	}
-	return append(keys, Up{If: o.NIC}.Key(), Address{If: o.NIC, Addr: netip.PrefixFrom(o.Addr, int(o.Bits))}.Key(),
-		Up{If: o.If}.Key(), Unnumbered{If: o.If}.Key(), ProxyARPOn{If: o.If}.Key(), ProxyARPOf(o.Table, netip.PrefixFrom(o.Addr, int(o.Bits))).Key())
+	for dst := range destinations(o.Routes) {
+		keys = append(keys, Route{Table: o.Table, Prefix: dst}.Key())
+	}
+	return append(keys, Up{If: o.If}.Key(), Unnumbered{If: o.If}.Key(), ProxyARPOn{If: o.If}.Key(), ProxyARPOf(o.Table, netip.PrefixFrom(o.Addr, int(o.Bits))).Key())
 }
 
-// AppendText implements Object: "stn 192.168.16.1 host-vpp2", "stn 192.168.16.1 host-vpp2 nic uplink0 24".
+// AppendText implements Object: "stn 192.168.16.1 host-vpp2", "stn 192.168.16.1 host-vpp2 host 24 routes 0.0.0.0/0".
 func (o STN) AppendText(b []byte) []byte {
 	b = appendWord(append(o.Addr.AppendTo(append(b, "stn "...)), ' '), o.If)
-	if o.NIC != "" {
-		b = appendUint(append(appendWord(b, " nic", o.NIC), ' '), uint32(o.Bits))
+	if o.Bits != 0 {
+		b = appendNumber(b, "host", uint64(o.Bits))
 		if o.Table != 0 {
 			b = appendNumber(b, "table", uint64(o.Table))
 		}
+		b = appendDestinations(b, o.Routes)
 	}
 	return b
 }
 
 func (STN) parse(p *words) Object {
 	o := STN{Addr: p.addr(), If: p.word()}
-	if p.has("nic") {
-		o.NIC, o.Bits = p.word(), uint8(p.number(7))
-		if p.err == nil && !netip.PrefixFrom(o.Addr, int(o.Bits)).IsValid() {
+	if p.has("host") {
+		o.Bits = uint8(p.number(7))
+		if p.err == nil && (o.Bits == 0 || !netip.PrefixFrom(o.Addr, int(o.Bits)).IsValid()) {
 			p.fail("%d is not a length of %s", o.Bits, o.Addr)
 		}
-		o.Table = p.table()
+		o.Table, o.Routes = p.table(), p.destinations()
 	}
 	return o
 }
@@ -74,7 +79,7 @@ func (o STN) ours() bool         { return true }
 func (o STN) replaces(Object) bool { return true }
 func (o STN) shown() dumpStep      { return dumpStep{dump: stnDump} }
 
-// like: the plugin knows nothing of NICs.
+// like: the plugin knows neither subnets, tables nor routes.
 func (o STN) like(found Object) bool {
 	f, ok := found.(STN)
 	return ok && f.If == o.If

@@ -45,6 +45,9 @@ func TestStolenPaths(t *testing.T) {
 		at := point(c, from)
 		if src != "" {
 			at, p.Src = walk.FromWire(from), netip.MustParseAddr(src)
+			if d.HasArg("asked-vpp") {
+				at = walk.FromWireToVPP(from)
+			}
 		}
 		w := walk.New(c.Snapshot())
 		w.Outcome(at, p)

@@ -93,10 +93,10 @@ func (t *trip) lookedUp() Kind {
 	case n == nil:
 		t.out = Outcome{Kind: Dropped, Node: t.next.Node, Why: "the node is not in the cluster"}
 		return Dropped
+	case t.next.wire:
+		return t.outsider(n, t.next.VPP)
 	case t.next.VPP:
 		return t.route(n, t.next.Table)
-	case t.next.wire:
-		return t.outsider(n)
 	}
 	return t.host(n, t.next.Netns, t.next.arrived)
 }

@@ -52,6 +52,9 @@ func FromTable(node string, table uint32) Point { return Point{Node: node, VPP: 
 // FromWire is the NIC of a node, which somebody on the wire between the nodes who is none of them sends to: Packet.Src.
 func FromWire(node string) Point { return Point{Node: node, wire: true} }
 
+// FromWireToVPP is the same where both the node's host and its VPP have the address, and it was VPP that answered the sender's ARP request.
+func FromWireToVPP(node string) Point { return Point{Node: node, VPP: true, wire: true} }
+
 // Kind is how a walk ended. The zero Kind means that it has not.
 type Kind uint8
 

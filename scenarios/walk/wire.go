@@ -33,9 +33,9 @@ func (t *trip) answer(n *node, ifc *fact.Interface, hop netip.Addr) (mac vppwire
 	return mac, "the route's interface does not send IP packets"
 }
 
-// outsider brings a node's NIC a packet of somebody on the wire.
-func (t *trip) outsider(n *node) Kind {
-	if t.w.hosts[t.dst] == n {
+// outsider brings a node's NIC a packet of somebody on the wire, for the host where that has the address on its side of the NIC, or for VPP.
+func (t *trip) outsider(n *node, vpp bool) Kind {
+	if t.w.hosts[t.dst] == n && !vpp {
 		t.src = t.forged
 		return t.ontoHost(n, n.Uplink, t.dst, n)
 	}

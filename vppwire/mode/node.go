@@ -61,6 +61,7 @@ func (c Config) UplinkObjects(n Node) []vppwire.Object {
 	return o.list
 }
 
+// mainInterface leaves a stolen NIC's addresses and routes to stolenInterconnect.
 func (c Config) mainInterface(o *objects, n Node) {
 	name := n.MainInterface()
 	if n.NIC == "" {
@@ -72,12 +73,11 @@ func (c Config) mainInterface(o *objects, n Node) {
 	}
 	if n.DHCP {
 		o.add(vppwire.DHCPClient{If: name, Table: c.MainTable, Hostname: hostname(n.Hostname)})
-	} else if n.Address.IsValid() {
+	} else if n.Address.IsValid() && !n.Stolen.Has() {
 		o.add(vppwire.Address{If: name, Addr: n.Address, Table: c.MainTable})
 	}
 	o.add(vppwire.Up{If: name})
-	c.stolenUplink(o, n)
-	if !n.gatewayBehindOther() {
+	if !n.gatewayBehindOther() && !n.Stolen.Has() {
 		c.defaultRoute(o, n)
 	}
 }

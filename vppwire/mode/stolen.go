@@ -3,7 +3,6 @@ package mode
 import (
 	"net/netip"
 	"slices"
-	"strings"
 
 	"github.com/vppdrill/vppdrill/vppwire"
 )
@@ -50,15 +49,6 @@ func (s Stolen) neighbor() netip.Addr {
 	return r.Low
 }
 
-// destinations are the stolen routes' as vppwire.Stolen has them.
-func (s Stolen) destinations() string {
-	var list []string
-	for _, r := range s.Routes {
-		list = append(list, r.Dst.String())
-	}
-	return strings.Join(list, ",")
-}
-
 // byVPP is the host's route to pods.
 func (n Node) byVPP(dst netip.Prefix) vppwire.LinuxRoute {
 	if n.Stolen.Has() {
@@ -67,13 +57,10 @@ func (n Node) byVPP(dst netip.Prefix) vppwire.LinuxRoute {
 	return vppwire.LinuxRoute{Link: vppwire.HostLinuxDevice, Dst: dst, Via: n.HostVPP}
 }
 
-// stolenUplink gives the NIC what the host had on it beside the first address and the default route.
-func (c Config) stolenUplink(o *objects, n Node) {
-	if !n.Stolen.Has() {
-		return
-	}
-	for _, a := range n.Stolen.Addrs[1:] {
-		o.add(vppwire.Address{If: n.NIC, Addr: a, Table: c.MainTable})
+// stolenRoutes are the host's by its NIC.
+func (c Config) stolenRoutes(o *objects, n Node) {
+	if !n.gatewayBehindOther() {
+		c.defaultRoute(o, n)
 	}
 	for _, r := range n.Stolen.Routes {
 		if r.Dst.Bits() > 0 {
@@ -83,7 +70,9 @@ func (c Config) stolenUplink(o *objects, n Node) {
 }
 
 // stolenInterconnect connects VPP with a host whose NIC it has. VPP's end borrows the NIC's addresses, Linux' end has
-// them. What VPP needs comes first, then the host's addresses and routes move, and only then the NIC loses them.
+// them. What hands the host its packets comes first, up to the addresses at Linux' end: as soon as VPP has an address too
+// it answers ARP requests for it, and what it gets then has to reach the host, also if Linux drops what comes by a link
+// without an address (rp_filter). Then the host's routes move, and only then the NIC loses the addresses.
 func (c Config) stolenInterconnect(o *objects, n Node) {
 	s, link := &n.Stolen, vppwire.HostLinuxDevice
 	name, wiring, vppMAC := c.InterconnectName(), hostModes[c.Host], interconnectMAC(n.ID)
@@ -108,28 +97,32 @@ func (c Config) stolenInterconnect(o *objects, n Node) {
 			o.once(vppwire.Route{Table: c.MainTable, Prefix: netip.PrefixFrom(a, a.BitLen()), Via: a, If: name})
 		}
 	}
+	c.stolenRoutes(o, n)
 	for _, a := range s.Addrs {
 		o.once(vppwire.ProxyARPOf(c.MainTable, a))
 	}
 	o.add(vppwire.ProxyARPOn{If: name})
 	for _, a := range s.Addrs {
-		o.add(vppwire.STN{Addr: a.Addr(), If: name, NIC: n.NIC, Bits: uint8(a.Bits()), Table: c.MainTable})
+		o.add(vppwire.STN{Addr: a.Addr(), If: name, Bits: uint8(a.Bits()), Table: c.MainTable, Routes: vppwire.Destinations(s.Routes)})
 	}
 	for _, a := range s.Addrs {
 		o.add(vppwire.LinuxAddress{Link: link, Addr: a, Stolen: true})
+	}
+	for _, a := range s.Addrs {
+		o.add(vppwire.Address{If: n.NIC, Addr: a, Table: c.MainTable, Stolen: true})
 	}
 	if gw := s.Gateway(); gw.IsValid() {
 		o.add(vppwire.LinuxNeighborEntry{Link: link, Addr: gw, MAC: vppMAC})
 	}
 	for _, r := range s.Routes {
-		o.add(vppwire.LinuxRoute{Link: link, Dst: r.Dst, Via: r.Via, Metric: r.Metric, By: s.by(r.Via), NIC: s.Link, Table: c.MainTable})
+		o.add(vppwire.LinuxRoute{Link: link, Dst: r.Dst, Via: r.Via, Metric: r.Metric, By: s.by(r.Via), NIC: s.Link, Uplink: n.NIC, Table: c.MainTable})
 	}
 	for _, p := range n.podRanges() {
 		o.once(n.byVPP(p))
 	}
 	o.add(vppwire.OwnARP{Link: s.Link})
 	for _, a := range s.Addrs {
-		o.add(vppwire.Stolen{Link: s.Link, Addr: a, Routes: s.destinations()})
+		o.add(vppwire.Stolen{Link: s.Link, Addr: a, Uplink: n.NIC, Routes: vppwire.Destinations(s.Routes)})
 	}
 }
 
@@ -147,7 +140,7 @@ func (s Stolen) by(via netip.Addr) netip.Prefix {
 // and then the routes, and only then the interconnect loses them.
 func (s Stolen) Undo() (list []vppwire.Object) {
 	for _, a := range s.Addrs {
-		list = append(list, vppwire.Stolen{Link: s.Link, Addr: a, Routes: s.destinations()})
+		list = append(list, vppwire.Stolen{Link: s.Link, Addr: a, Routes: vppwire.Destinations(s.Routes)})
 	}
 	list = append(list, vppwire.OwnARP{Link: s.Link})
 	for _, r := range s.Routes {
