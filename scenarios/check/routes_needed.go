@@ -75,7 +75,8 @@ func checkRoutesNeeded(s fact.Snapshot) (occasions int64, err error) {
 	return occasions, nil
 }
 
-// hostRoutesNeeded judges the host's own routes.
+// hostRoutesNeeded judges the host's own routes. Where VPP has the host's NIC, the host's default route leads to VPP as well, but only until
+// it goes back to the NIC: it stands in for no route.
 func hostRoutesNeeded(s fact.Snapshot, n *fact.NodeState, ranges []netip.Prefix, occasions *int64) error {
 	all := slices.Collect(n.Linux.Routes(""))
 	for _, r := range all {
@@ -85,6 +86,9 @@ func hostRoutesNeeded(s fact.Snapshot, n *fact.NodeState, ranges []netip.Prefix,
 		*occasions++
 		next := vppwire.HostRoute{}
 		for _, w := range all {
+			if w.Dst.Bits() == 0 && n.Uplink != "" {
+				continue
+			}
 			if within(w.Dst, r.Dst) && w.Dst != r.Dst && (!next.Dst.IsValid() || w.Dst.Bits() > next.Dst.Bits()) {
 				next = w
 			}

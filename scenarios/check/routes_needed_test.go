@@ -46,6 +46,17 @@ func TestRoutesNeeded(t *testing.T) {
 			part := netip.PrefixFrom(n.PodSubnet.Addr(), n.PodSubnet.Bits()+4)
 			n.Linux.Spaces[""].Routes = append(n.Linux.Spaces[""].Routes, vppwire.HostRoute{Dst: part, Via: n.HostVPP.Next(), Link: vppwire.HostLinuxDevice})
 		}, ""},
+		// Its default route goes back to the NIC.
+		"of a host whose NIC VPP has": {func(n *clustertest.Node) {
+			n.Steal()
+			r := vppwire.HostRoute{Dst: netip.MustParsePrefix("169.254.1.1/32"), Via: clustertest.Gateway, Link: vppwire.HostLinuxDevice}
+			n.Linux.Spaces[""].Routes = append(n.Linux.Spaces[""].Routes, r)
+		}, ""},
+		"of a host whose NIC VPP has, beside one to more": {func(n *clustertest.Node) {
+			n.Steal()
+			part := netip.PrefixFrom(n.PodSubnet.Addr(), n.PodSubnet.Bits()+4)
+			n.Linux.Spaces[""].Routes = append(n.Linux.Spaces[""].Routes, vppwire.HostRoute{Dst: part, Via: clustertest.Gateway, Link: vppwire.HostLinuxDevice})
+		}, "that is redundant: the route to 10.0.0.0/8 does the same"},
 	} {
 		cluster := newCluster(wirings[0], 2, 1)
 		c.add(cluster.Nodes[0])
