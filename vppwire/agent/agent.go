@@ -409,7 +409,7 @@ func (a *Agent) vppIsUp(e VPPUp) {
 	a.wire.LimitAFPacket(most)
 	a.wire.Without(e.Without)
 	a.forgetLease()
-	a.vppHere()
+	a.vppHere(e.PID)
 	a.repairLater()
 	a.pods.standingFirst()
 	a.wire.Connect(e.PID)

@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
-// stealPatience is how long VPP may be away before the host gets its NIC back: longer than a VPP takes to start again,
-// and shorter than most who speak with the host wait for it (the watchdog of contiv/vpp 2.0 took 3 s at the most).
+// stealPatience is how long the host may be without a VPP that hands it its packets before it gets its NIC back: longer
+// than a VPP takes to start again and an agent to wire it, and shorter than most who speak with the host wait for it (the watchdog of contiv/vpp 2.0 took 3 s at the most).
 const stealPatience = 5 * time.Second
 
 // steal is the NIC that VPP has of the host's. What the host had on it is in the journal before anything of it is
@@ -41,6 +41,8 @@ type steal struct {
 	tries    int
 	// at is when the host gets its NIC back, or when a refused change of it is tried again.
 	at time.Time
+	// life is the PID of the VPP that is connected, or was last; wired that of the last one that had all it needs for the host.
+	life, wired uint32
 }
 
 // stealing says what the configuration wants stolen: a link by name, or the first.
@@ -147,6 +149,7 @@ func (a *Agent) linuxChanged(e LinuxChanged) {
 	}
 	a.log(levelInfo, "link %s is the host's again: %s", s.of.Link, stolenText(s.of))
 	s.returned = true
+	a.wire.Look(groupNode) // a VPP that is connected takes it again
 	if s.forGood {
 		s.of, s.saved, s.forGood = mode.Stolen{}, false, false
 		a.journal.persist([]Record{stolenRecord(mode.Stolen{})}, journalWaiter{what: stepReturn})
@@ -187,26 +190,49 @@ func undone(o vppwire.Object, err error) bool {
 
 // vppAway sets the time at which the host gets its NIC back unless VPP comes.
 func (a *Agent) vppAway() {
-	if s := &a.steal; s.saved && !s.returned && !a.returning() && a.node.Stolen.Has() {
+	if s := &a.steal; s.saved && !s.returned && !a.returning() && a.node.Stolen.Has() && s.at.IsZero() {
 		s.at = a.now.Add(stealPatience)
 		a.setAlarm()
 	}
 }
 
-// vppHere: VPP takes the NIC again.
-func (a *Agent) vppHere() {
-	if s := &a.steal; s.of.Has() && !s.forGood {
-		s.back, s.returned, s.at = nil, false, time.Time{}
-		a.todo |= todoNode
+// vppHere: VPP takes the NIC again. One that had all for the host before, and only its connection was lost, hands it its packets; for
+// another one the host waits until it is wired, as long as it would for one that is away: answers may be lost over and over.
+func (a *Agent) vppHere(pid uint32) {
+	s := &a.steal
+	s.life = pid
+	if !s.of.Has() || s.forGood {
+		return
+	}
+	a.todo |= todoNode
+	switch {
+	case a.returning() && s.tries == 0:
+		return // one half of it at each place is worse than to begin again
+	case s.returned || a.returning() || pid == s.wired || !a.node.Stolen.Has():
+		s.at = time.Time{}
+	}
+	s.back, s.returned = nil, false
+}
+
+// stealStands: VPP has all that it needs for the host.
+func (a *Agent) stealStands() {
+	if s := &a.steal; a.vppUp && a.node.Stolen.Has() && !a.returning() && a.wire.Looked() {
+		s.wired, s.returned, s.at = s.life, false, time.Time{}
 	}
 }
 
 // watchSteal does what is due.
 func (a *Agent) watchSteal() {
-	if s := &a.steal; due(s.at, a.now) && !a.vppUp && s.saved && !a.returning() {
-		a.emit(Log{Level: levelWarn, Reason: ReasonNICReturned, Message: fmt.Sprintf("VPP is away for %s: the host gets link %s back until VPP comes", stealPatience, s.of.Link)})
-		a.giveBack(false)
+	s := &a.steal
+	if !due(s.at, a.now) || !s.saved || s.returned || a.returning() {
+		return
 	}
+	why := fmt.Sprintf("VPP is away for %s: the host gets link %s back until VPP comes", stealPatience, s.of.Link)
+	if a.vppUp {
+		why = fmt.Sprintf("VPP does not hand the host its packets for %s: the host gets link %s back until VPP does", stealPatience, s.of.Link)
+	}
+	a.emit(Log{Level: levelWarn, Reason: ReasonNICReturned, Message: why})
+	a.giveBack(false)
 }
 
 // unstolen says what the node's address waits for where it is the host's; empty when it has come.

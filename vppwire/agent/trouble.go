@@ -48,6 +48,7 @@ func (a *Agent) trouble(now time.Time) string {
 func (a *Agent) watchNode() {
 	if done, _ := a.wire.Done(groupNode); done {
 		a.unwired = time.Time{}
+		a.stealStands()
 	} else if a.unwired.IsZero() {
 		a.unwired = a.now
 	}
