@@ -130,6 +130,18 @@ func (s *Session) Look(name string) {
 // Looked reports that no dump is due.
 func (s *Session) Looked() bool { return len(s.dump.steps) == 0 }
 
+// LookNetns has a namespace looked at in which nothing need be wanted; NetnsGone says then whether it is there.
+func (s *Session) LookNetns(path string) {
+	s.netnsGone[path] = false
+	s.DoubtNetns(path)
+}
+
+// NetnsGone reports whether the look that LookNetns asked for found no such namespace.
+func (s *Session) NetnsGone(path string) bool { return s.netnsGone[path] }
+
+// NetnsLooked forgets what LookNetns asked for.
+func (s *Session) NetnsLooked() { clear(s.netnsGone) }
+
 // DoubtNetns forgets what is known of one namespace.
 func (s *Session) DoubtNetns(path string) {
 	s.netns[path] = true

@@ -202,6 +202,9 @@ func (s *Session) feedDump(r Result, now time.Time) {
 	} else if st.dump == linuxDump {
 		s.explain(st.name, r.Err)
 	}
+	if _, asked := s.netnsGone[st.name]; asked && st.dump == linuxDump {
+		s.netnsGone[st.name] = r.Err != nil
+	}
 	s.reconcile(st, mark)
 	if len(s.dump.steps) == 0 {
 		clear(s.dump.macs)

@@ -68,6 +68,8 @@ type Session struct {
 	needs   []uint32
 	feeding uint32
 	netns   map[string]bool // namespaces that a dump has seen since Connect, or will
+	// netnsGone are the namespaces that LookNetns has asked for, true where there was none.
+	netnsGone map[string]bool
 }
 
 // group is one named set of desired objects.
@@ -91,7 +93,7 @@ type failure struct {
 func NewSession() *Session {
 	s := &Session{
 		byName: map[string]uint32{}, waiters: map[ident][]uint32{}, failures: map[uint32]*failure{},
-		indexes: swIfIndexes{ofName: map[uint32]uint32{}, nameOf: map[uint32]uint32{}}, netns: map[string]bool{},
+		indexes: swIfIndexes{ofName: map[uint32]uint32{}, nameOf: map[uint32]uint32{}}, netns: map[string]bool{}, netnsGone: map[string]bool{},
 		groups: make([]group, 1), // group 0 is "none"
 		leases: map[string]Lease{},
 		down:   map[ident]Object{}, room: -1, inNetns: map[uint32]int{},

@@ -14,8 +14,12 @@ func (p *pods) podCheck(e PodCheck) {
 		return
 	}
 	p.checks = append(p.checks, e)
-	for _, group := range p.groupsOf(p.byOwner[e.Owner]) {
+	t := p.byOwner[e.Owner]
+	for _, group := range p.groupsOf(t) {
 		p.wire.Look(group)
+	}
+	if t.sandbox.Memif != 0 { // nothing of it is in the namespace
+		p.wire.LookNetns(t.sandbox.Netns)
 	}
 }
 
@@ -56,7 +60,11 @@ func (p *pods) answerChecks(call vppwire.Call, next bool) {
 	for _, e := range p.checks {
 		answer, done := p.checked(e)
 		if !done {
-			for _, group := range p.groupsOf(p.byOwner[e.Owner]) {
+			t := p.byOwner[e.Owner]
+			if p.wire.NetnsGone(t.sandbox.Netns) {
+				answer = refused(e.Request, CodeMismatch, "%s is not wired as it should be: there is no namespace %s", e.Owner, t.sandbox.Netns)
+			}
+			for _, group := range p.groupsOf(t) {
 				if wrong := p.wire.Wrong(group); wrong != "" {
 					answer = refused(e.Request, CodeMismatch, "%s is not wired as it should be: %s", e.Owner, wrong)
 					break
@@ -66,6 +74,7 @@ func (p *pods) answerChecks(call vppwire.Call, next bool) {
 		p.emit(answer)
 	}
 	p.checks = nil
+	p.wire.NetnsLooked()
 }
 
 // withdrawCheck forgets a CHECK that nobody waits for.

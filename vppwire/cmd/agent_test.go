@@ -26,6 +26,8 @@ func TestRefusals(t *testing.T) {
 	must(t, os.WriteFile(policies, []byte("{TCPstackDisabled: true, PodInterconnect: veth, NetworkPolicies: vpp}"), 0o600))
 	sockets := filepath.Join(dir, "sockets.yaml")
 	must(t, os.WriteFile(sockets, []byte("{TCPstackDisabled: true, GRPCSocket: "+dir+"/run/cni.sock}"), 0o600))
+	memifs := filepath.Join(dir, "memifs.yaml")
+	must(t, os.WriteFile(memifs, []byte("{TCPstackDisabled: true, MemifFolder: "+dir+"/file}"), 0o600))
 	hooked := filepath.Join(dir, "hooked.yaml")
 	must(t, os.WriteFile(hooked, []byte("{TCPstackDisabled: true, Hooks: {preRemoval: /nonexistent}}"), 0o600))
 	must(t, os.WriteFile(bad, []byte("MTUSise: 1450"), 0o600))
@@ -41,6 +43,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"--config", dir + "/none.yaml"}, 2, "agent: --config: open "},
 		{[]string{"--config", bad}, 2, "agent: " + bad + `:1:1: unknown field "MTUSise"; did you mean "MTUSize"?`},
 		{[]string{"--config", sockets}, 2, "agent: GRPCSocket " + dir + "/run/cni.sock of " + sockets + " is the CNI plugin's: name another file"},
+		{[]string{"--config", memifs}, 2, "agent: MemifFolder: " + dir + "/file is neither our folder nor our socket"},
 		{[]string{"--config", hooked}, 2, "agent: " + hooked + ": hook preRemoval /nonexistent: no such file or directory"},
 		{[]string{"--config", good, "--format", "xml"}, 2, `agent: --format "xml" is none of text, json`},
 		{[]string{"--config", good, "--log-level", "loud"}, 2, `agent: --log-level "loud" is none of`},

@@ -46,7 +46,12 @@ func (o options) host() host.Config {
 // run runs an agent until ctx ends, which is no error.
 func run(ctx context.Context, o options) (err error) {
 	closing := func(what func() error) { err = errors.Join(err, what()) }
-	for _, path := range [...]string{o.journal, o.cniSocket, cmp.Or(o.cfg.GRPCSocket, o.cniSocket)} {
+	if folder := o.cfg.MemifFolder; folder != "" {
+		if err := linux.CheckMemifFolder(folder); err != nil {
+			return cli.Usagef("agent: MemifFolder: %w: name a folder of this user's that the agent may make", err)
+		}
+	}
+	for _, path := range [...]string{o.journal, o.cniSocket, cmp.Or(o.cfg.GRPCSocket, o.cniSocket), cmp.Or(o.cfg.MemifFolder, o.cniSocket)} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}

@@ -40,6 +40,15 @@ func (h *Host) memifFolderAdd(op vppwire.MemifFolderAdd) error {
 	return errors.Join(err, f.Close())
 }
 
+// CheckMemifFolder says why a Host could not use a folder as its MemifFolder; one that is still to be made is fine where its place is.
+func CheckMemifFolder(dir string) error {
+	err := owned(dir, unix.S_IFDIR)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // ownFolder makes a folder, or takes one that is there if it is this process' user's.
 func ownFolder(dir string) error {
 	if err := os.Mkdir(dir, memifFolderMode); err != nil && !errors.Is(err, fs.ErrExist) {
