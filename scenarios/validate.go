@@ -214,6 +214,10 @@ func (s *Scenario) checkWiring() *InputError {
 	return s.checkMTU()
 }
 
+// vppMTU is what VPP sends in one packet out of an Ethernet interface, in bytes, whatever the link below carries: nobody sets it
+// (src/vnet/ethernet/interface.c, 25.10).
+const vppMTU = 9000
+
 // checkMTU refuses links whose packets the network between the nodes does not carry, at the MTU that was given.
 func (s *Scenario) checkMTU() *InputError {
 	need, more := s.Config.Wiring.MTU, ""
@@ -224,13 +228,16 @@ func (s *Scenario) checkMTU() *InputError {
 		}
 		need, more = need+uint32(over), fmt.Sprintf(" and the %d that VXLAN adds", over)
 	}
-	if s.Topology.NIC == "" || need <= s.Topology.NICMTU {
+	if s.Topology.NIC == "" || need <= min(s.Topology.NICMTU, vppMTU) {
 		return nil
+	}
+	if need <= s.Topology.NICMTU {
+		return s.wrongAt("config.wiring.mtu", "%d bytes%s do not fit the %d that VPP sends out of a NIC: want %d at most", s.Config.Wiring.MTU, more, vppMTU, vppMTU-(need-s.Config.Wiring.MTU))
 	}
 	if _, given := s.at["config.wiring.mtu"]; !given {
 		return s.wrongAt("topology.nicMTU", "%d bytes do not carry config.wiring.mtu %d%s", s.Topology.NICMTU, s.Config.Wiring.MTU, more)
 	}
-	return s.wrongAt("config.wiring.mtu", "%d bytes%s do not fit topology.nicMTU %d", s.Config.Wiring.MTU, more, s.Topology.NICMTU)
+	return s.wrongAt("config.wiring.mtu", "%d bytes%s do not fit topology.nicMTU %d: want %d at most", s.Config.Wiring.MTU, more, s.Topology.NICMTU, s.Topology.NICMTU-(need-s.Config.Wiring.MTU))
 }
 
 func (s *Scenario) checkChurn() *InputError {
