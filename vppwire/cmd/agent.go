@@ -107,7 +107,7 @@ func (f *agentFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.rest, "rest", defaultREST, "loopback `address` or unix:PATH of the REST server; empty: none")
 	flags.DurationVar(&f.patience, "vpp-patience", defaultPatience, "how long VPP may be away at the start; 0: indefinitely")
 	flags.BoolVar(&f.returnNIC, "return-nic", false, "give the host back the NIC that VPP has taken (StealInterface) when the agent is asked to end")
-	flags.DurationVar(&f.callTime, "call-timeout", 0, "time limit of a request to VPP; 0: 10s")
+	flags.DurationVar(&f.callTime, "call-timeout", 0, "how long VPP may be silent before an answer counts as lost; 0: 10s")
 	flags.DurationVar(&f.reuseDelay, "reuse-delay", 0, "cool-down of a released address, with --ipam contiv or nodeipam")
 	f.format = cli.Text
 	flags.Var(&f.format, "format", "logs as text or json")

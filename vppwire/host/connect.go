@@ -91,8 +91,8 @@ type connection struct {
 	silent, calling atomic.Bool
 }
 
-// A VPP whose main thread hangs holds its sockets: only a question tells. Calls have limits of their own, which are
-// longer as dumps of a large node take seconds, and a ping behind one waits for it.
+// A VPP whose main thread hangs holds its sockets: only a question tells. Calls have a limit of their own, which is
+// longer as VPP walks a full table before a dump's first message, and a ping behind one waits for it.
 const (
 	pingEvery    = 2 * time.Second
 	pingPatience = 5 * time.Second

@@ -88,20 +88,18 @@ type Config struct {
 	Stepped func(now time.Time, a *agent.Agent, effects []agent.Effect)
 	// Between, where set, stands between the driver and what it performs: rehearsals make it go wrong there.
 	Between Between
-	// CallTimeout is how long a call may go unanswered; 0 is 10 s. DumpTimeout is the same for a dump; 0 is 60 s.
-	CallTimeout, DumpTimeout time.Duration
+	// CallTimeout is how long VPP may be silent while it owes a call's answer, or a dump's next message; 0 is 10 s.
+	CallTimeout time.Duration
 	// VPPPatience is how long VPP may be away at the start before Run gives up; 0: for ever.
 	VPPPatience time.Duration
 	// Log is for people; nil: nobody.
 	Log *slog.Logger
 }
 
-// Defaults of Config. VPP answers a write within microseconds; 10 s is longer than any stop of a VPP that goes on
-// living was seen to be. A dump of a full table takes as long as the table is.
-const (
-	defaultCallTimeout = 10 * time.Second
-	defaultDumpTimeout = time.Minute
-)
+// defaultCallTimeout is Config's. VPP answers a write within microseconds; 10 s is longer than any stop of a VPP that goes on
+// living was seen to be, and than it takes to walk a full table, behind which the first message of a dump comes. The rest
+// may take as long as it goes on.
+const defaultCallTimeout = 10 * time.Second
 
 // Driver drives one agent. Its exported methods may be called from any goroutine.
 type Driver struct {
@@ -137,9 +135,6 @@ var ErrStopped = errors.New("the agent has stopped")
 func New(cfg Config) (*Driver, error) {
 	if cfg.CallTimeout == 0 {
 		cfg.CallTimeout = defaultCallTimeout
-	}
-	if cfg.DumpTimeout == 0 {
-		cfg.DumpTimeout = defaultDumpTimeout
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

@@ -111,6 +111,27 @@ func TestSilentVPP(t *testing.T) {
 	}
 }
 
+// Goal: a VPP that hangs in a dump is found out as soon as in any call, and one whose dump goes on for longer is left alone. Method: a
+// connection in between that swallows one dump's answer, or has each message of dumps come late.
+func TestHangingDump(t *testing.T) {
+	for name, late := range map[string]time.Duration{"sw_interface_dump": 0, "": 80 * time.Millisecond} {
+		n := newNode(t)
+		n.startVPP()
+		mute := &muted{inner: host.Socket(n.socket()), name: name, late: late}
+		n.startAgent(func(c *host.Config) {
+			c.VPP, c.CallTimeout = mute, 250*time.Millisecond
+		})
+		address(t, n.add(n.sandbox(1)))
+		n.settled()
+		mute.mu.Lock()
+		if lost := mute.dials > 1; lost != (name != "") || mute.lost != mute.dials-1 {
+			t.Errorf("%q: %d answers lost, %d connections", name, mute.lost, mute.dials)
+		}
+		mute.mu.Unlock()
+		n.stopAgent()
+	}
+}
+
 // lockedBuffer is a log that is read while it is written.
 type lockedBuffer struct {
 	mu sync.Mutex
@@ -129,10 +150,11 @@ func (b *lockedBuffer) String() string {
 	return b.b.String()
 }
 
-// muted loses the first answer to one message.
+// muted loses the first answer to one message, and has dumps' messages come late.
 type muted struct {
 	inner host.VPP
 	name  string
+	late  time.Duration
 
 	mu          sync.Mutex
 	lost, dials int
@@ -154,13 +176,48 @@ type mutedConn struct {
 	m *muted
 }
 
-func (c *mutedConn) Invoke(ctx context.Context, req, reply api.Message) error {
-	c.m.mu.Lock()
-	lose := req.GetMessageName() == c.m.name && c.m.lost == 0
+// loses reports whether the answer to a request is to be lost.
+func (m *muted) loses(req api.Message) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	lose := req.GetMessageName() == m.name && m.lost == 0
 	if lose {
-		c.m.lost++
+		m.lost++
 	}
-	c.m.mu.Unlock()
+	return lose
+}
+
+func (c *mutedConn) NewStream(ctx context.Context, options ...api.StreamOption) (api.Stream, error) {
+	s, err := c.Conn.NewStream(ctx, options...)
+	return &mutedStream{Stream: s, m: c.m, ctx: ctx}, err
+}
+
+type mutedStream struct {
+	api.Stream
+	m    *muted
+	ctx  context.Context
+	lose bool
+}
+
+func (s *mutedStream) SendMsg(req api.Message) error {
+	s.lose = s.lose || s.m.loses(req)
+	return s.Stream.SendMsg(req)
+}
+
+func (s *mutedStream) RecvMsg() (api.Message, error) {
+	if s.lose {
+		<-s.ctx.Done()
+		return nil, s.ctx.Err()
+	}
+	select {
+	case <-time.After(s.m.late):
+	case <-s.ctx.Done():
+	}
+	return s.Stream.RecvMsg()
+}
+
+func (c *mutedConn) Invoke(ctx context.Context, req, reply api.Message) error {
+	lose := c.m.loses(req)
 	err := c.Conn.Invoke(ctx, req, reply)
 	if lose {
 		<-ctx.Done()

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"go.fd.io/govpp/api"
+
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -105,21 +107,44 @@ func (d *Driver) callLoop(ctx context.Context) {
 	}
 }
 
-// call performs one call within its time, or until its connection is gone.
+// call performs one call as long as VPP is not silent for too long, or until its connection is gone.
 func (d *Driver) call(c plannedCall) vppwire.Result {
-	limit := d.cfg.CallTimeout
-	if !c.call.Writes() {
-		limit = d.cfg.DumpTimeout
-	}
 	c.conn.calling.Store(true)
 	defer c.conn.calling.Store(false)
-	ctx, cancel := context.WithTimeout(c.conn.ctx, limit)
+	ctx, cancel := context.WithCancel(c.conn.ctx)
 	defer cancel()
-	do := func() vppwire.Result { return c.call.Do(ctx, vppwire.Dataplane{VPP: c.conn, Linux: d.cfg.Linux}) }
+	silence := time.AfterFunc(d.cfg.CallTimeout, cancel)
+	defer silence.Stop()
+	heard := heard{c.conn, func() { silence.Reset(d.cfg.CallTimeout) }}
+	do := func() vppwire.Result { return c.call.Do(ctx, vppwire.Dataplane{VPP: heard, Linux: d.cfg.Linux}) }
 	if d.cfg.Between != nil {
 		return d.cfg.Between.Call(ctx, c.call, do)
 	}
 	return do()
+}
+
+// heard is a connection that reports each message of a dump.
+type heard struct {
+	api.Connection
+	report func()
+}
+
+func (h heard) NewStream(ctx context.Context, options ...api.StreamOption) (api.Stream, error) {
+	s, err := h.Connection.NewStream(ctx, options...)
+	return heardStream{s, h.report}, err
+}
+
+type heardStream struct {
+	api.Stream
+	report func()
+}
+
+func (s heardStream) RecvMsg() (api.Message, error) {
+	m, err := s.Stream.RecvMsg()
+	if err == nil {
+		s.report()
+	}
+	return m, err
 }
 
 // called tells the agent what came of a call. One without an answer costs the connection: a late answer must not be
