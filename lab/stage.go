@@ -21,7 +21,7 @@ var _ timeline.World = stage{}
 
 // lacks is what no lab has: a hand in what controllers ask, and in single directions of the fabric.
 var lacks = []timeline.Need{timeline.ControllerCalls, timeline.PlantedFaults, timeline.PodHooks, timeline.MemifPrograms, timeline.UnwiredPods, timeline.OneWayFabric,
-	timeline.SlowFabric, timeline.ServerLink, timeline.CloudRanges, timeline.OtherVersions, timeline.OwnClocks,
+	timeline.SlowFabric, timeline.ServerLink, timeline.CloudRanges, timeline.CloudRoutes, timeline.OtherVersions, timeline.OwnClocks,
 	timeline.PausedControllers, timeline.PluginPrograms, timeline.NodeFinalizers, timeline.BranchInterfaces}
 
 // lacksOf is what a lab for a scenario lacks. The daemons that it has on its nodes are ipamds, and those that ask, or take what they need, at the API server.

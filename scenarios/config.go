@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"slices"
 	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 )
 
 // Config is what the cluster's administrator would configure.
@@ -79,6 +81,16 @@ type IPAM struct {
 // their blocks.
 type NodeIPAMConfig struct {
 	Allocator NodeAllocator `yaml:"allocator" enum:"RangeAllocator,CloudAllocator,IPAMFromCluster,IPAMFromCloud" doc:"The controller manager's --cidr-allocator-type: ranges of its own, what the cloud gave each instance, or ranges of its own that it tells the cloud."`
+	// Routes of the cloud's network, which RangeAllocator needs in a cloud.
+	ConfigureCloudRoutes bool         `yaml:"configureCloudRoutes" doc:"The network between the nodes is a cloud's, which carries packets to pod addresses by its routes only; a route controller beside RangeAllocator, the controller manager's --configure-cloud-routes, keeps one for each node's pod CIDRs, and nodes without get no pods."`
+	ClusterName          string       `yaml:"clusterName" pattern:"word" doc:"The controller manager's --cluster-name, which tells the cluster's routes from others' in the network."`
+	OtherRoutes          []OtherRoute `yaml:"otherRoutes" doc:"Routes in the network that are not the cluster's."`
+}
+
+// OtherRoute is a route of a cloud's network that somebody else keeps, such as another cluster.
+type OtherRoute struct {
+	Name        string       `yaml:"name" pattern:"word" doc:"The cloud's name of the route. Names of a cluster's routes begin with the cluster's and two dashes."`
+	Destination netip.Prefix `yaml:"destination" doc:"What it leads out of the cluster."`
 }
 
 // NodeAllocator is a type of Kubernetes' node IPAM controller.
@@ -298,7 +310,7 @@ func DefaultConfig() Config {
 		IPAM: IPAM{
 			own:      own,
 			System:   Contiv,
-			NodeIPAM: NodeIPAMConfig{Allocator: RangeAllocator},
+			NodeIPAM: NodeIPAMConfig{Allocator: RangeAllocator, ClusterName: nodeipam.DefaultClusterName},
 			Cilium:   CiliumIPAM{Mode: MultiPool, PreAllocate: 8, ReleaseDelay: 180 * time.Second, Expiration: 10 * time.Minute},
 			// 30 s cooling is amazon-vpc-cni-k8s' addressCoolingPeriod; a prefix kept warm is its default.
 			Datastore: DatastoreIPAM{InstanceType: "m5.large", PrefixDelegation: true, WarmENI: 1, WarmPrefix: 1, Cooling: 30 * time.Second, AttachDelay: 5 * time.Second, MetadataLag: 2 * time.Second},

@@ -24,6 +24,9 @@ var uses = []use{
 	{"config.ipam.clientQPS", func(s *Scenario) bool { return s.Config.IPAM.Traits().Leader }, "is of systems that ask the API server"},
 	{"config.ipam.clientBurst", func(s *Scenario) bool { return s.Config.IPAM.ClientQPS > 0 }, "is of a limit, and clientQPS sets none"},
 	{"config.ipam.nodeipam.allocator", bySystem(NodeIPAM), "is of nodeipam"},
+	{"config.ipam.nodeipam.configureCloudRoutes", bySystem(NodeIPAM), "is of nodeipam"},
+	{"config.ipam.nodeipam.clusterName", cloudRoutes, ofRoutes},
+	{"config.ipam.nodeipam.otherRoutes", cloudRoutes, ofRoutes},
 	{"config.ipam.cilium.mode", bySystem(Cilium), "is of cilium"},
 	{"config.ipam.cilium.preAllocate", byMode(MultiPool, ENI, CRD), "is of cilium's modes multi-pool, eni and crd"},
 	{"config.ipam.cilium.pools", byMode(MultiPool), "are of cilium's mode multi-pool"},
@@ -93,6 +96,7 @@ var uses = []use{
 
 const (
 	ofAddresses    = "is of cilium's modes eni and crd"
+	ofRoutes       = "is of a cloud's network, which configureCloudRoutes says that nodes are in"
 	ofEC2          = "is of nodes on EC2: datastore, and cilium's mode eni"
 	ofNAT          = "is of NAT, which there is with services: vpp"
 	ofWiring       = "is of wiring, and with wiring.pod none there is none"
@@ -108,6 +112,10 @@ func byMode(modes ...CiliumMode) func(*Scenario) bool {
 	return func(s *Scenario) bool {
 		return s.Config.IPAM.System == Cilium && slices.Contains(modes, s.Config.IPAM.Cilium.Mode)
 	}
+}
+
+func cloudRoutes(s *Scenario) bool {
+	return s.Config.IPAM.System == NodeIPAM && s.Config.IPAM.NodeIPAM.ConfigureCloudRoutes
 }
 
 func ownNIC(s *Scenario) bool { return !s.Config.Wiring.StealNIC }

@@ -1,9 +1,12 @@
 package scenarios
 
 import (
+	"net/netip"
+	"slices"
 	"strconv"
 
 	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 )
 
 // NodeIPAM is Kubernetes' own: the controller manager gives each Node object its pod CIDRs.
@@ -12,7 +15,8 @@ const NodeIPAM System = "nodeipam"
 type nodeIPAMRules struct{}
 
 var nodeIPAMSystem = AddressSystem{Name: NodeIPAM, Rules: nodeIPAMRules{}, Draws: nodeIPAMRules{},
-	Requests: []string{"node-list", "node-get", "node-touch", "node-patch", "node-condition", "alias-read", "alias-add"}}
+	Requests: []string{"node-list", "node-get", "node-touch", "node-patch", "node-condition", "alias-read", "alias-add",
+		"route-list", "route-create", "route-delete"}}
 
 func (nodeIPAMRules) Traits(c IPAM) Traits {
 	t := Traits{Leader: true, IPv6: true, Dual: true, Ranges: RangesComeAndGo, Rest: c.ReuseDelay}
@@ -49,12 +53,44 @@ func (nodeIPAMRules) Check(s *Scenario, p contiv.Plan) *InputError {
 			}
 		}
 	}
+	if err := s.checkCloudRoutes(p); err != nil {
+		return err
+	}
 	for _, of := range p.Families() {
 		if bits := of.PodSubnetOneNodePrefixLen - of.PodSubnet.Bits(); of.PodSubnet.Addr().Is6() && bits > clusterBitsMost {
 			return s.wrongAt(lengthField(p, of), "/%d in %s: Kubernetes cuts a range of IPv6 into at most 2^%d blocks", of.PodSubnetOneNodePrefixLen, of.PodSubnet, clusterBitsMost)
 		}
 	}
 	return s.checkBlockBits("config.ipam.podSubnetOneNodePrefixLen", p)
+}
+
+// checkCloudRoutes refuses a route controller beside an allocator that needs none, and names that cannot be told apart.
+func (s *Scenario) checkCloudRoutes(p contiv.Plan) *InputError {
+	const at = "config.ipam.nodeipam."
+	c := s.Config.IPAM.NodeIPAM
+	if !c.ConfigureCloudRoutes {
+		return nil
+	}
+	if c.Allocator.InCloud() {
+		return s.wrongAt(at+"configureCloudRoutes", "true: the alias ranges of %s need no routes; RangeAllocator's blocks do", c.Allocator)
+	}
+	if err := (nodeipam.RouteConfig{Cluster: c.ClusterName, CIDRs: []netip.Prefix{p.PodSubnet}}).Check(); err != nil {
+		return s.wrongAt(at+"clusterName", "%s", err)
+	}
+	for i, r := range c.OtherRoutes {
+		path := at + "otherRoutes[" + strconv.Itoa(i) + "]."
+		switch {
+		case r.Name == "":
+			return s.wrongAt(path+"name", "is missing: routes of a cloud have names")
+		case nodeipam.OwnRoute(c.ClusterName, r.Name):
+			return s.wrongAt(path+"name", "%s: such names are of routes of this cluster, %s", r.Name, c.ClusterName)
+		case slices.ContainsFunc(c.OtherRoutes[:i], func(o OtherRoute) bool { return o.Name == r.Name || o.Destination == r.Destination }):
+			return s.wrongAt(path+"name", "%s: names and destinations of routes are there once", r.Name)
+		case !r.Destination.IsValid():
+			return s.wrongAt(path+"destination", "is missing")
+		}
+	}
+	return nil
 }
 
 // clusterBitsMost is clusterSubnetMaxDiff of Kubernetes 1.36, pkg/controller/nodeipam/ipam/cidrset.

@@ -82,7 +82,7 @@ func TestEvidenceIsTold(t *testing.T) {
 	told := map[fact.Evidence]bool{fact.RangeCounts: true, fact.FreeBlocks: true, fact.BlockedBlocks: true, fact.WaitingPods: true, fact.FullNodes: true, fact.Leftovers: true,
 		fact.Disks: true, fact.RefusedCalls: true, fact.Patience: true, fact.HeldIDs: true}
 	note := func(e fact.Evidence) { told[e] = true }
-	for _, name := range []string{"released-addresses-rest", "external-range-changes", "nodeipam-ranges", "nodeipam-exhaustion", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "one-way-in", "disk-refuses", "cilium-crd", "hooks-outlive-the-agent", "cooling-too-short", "nodeipam-pods-ask", "nic-taken-and-kept", "agent-restarts"} {
+	for _, name := range []string{"released-addresses-rest", "external-range-changes", "nodeipam-ranges", "nodeipam-exhaustion", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "one-way-in", "disk-refuses", "cilium-crd", "hooks-outlive-the-agent", "cooling-too-short", "nodeipam-pods-ask", "nic-taken-and-kept", "cloud-routes", "agent-restarts"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
 			t.Fatal(err)
@@ -93,6 +93,9 @@ func TestEvidenceIsTold(t *testing.T) {
 		}
 		w.Watch(func(f fact.Fact) error { seen(f, note); return nil })
 		result.Run(context.Background(), w, s, nil, result.Options{AtEnd: func(end fact.Snapshot) {
+			if end.Fabric != nil {
+				note(fact.CloudRoutes)
+			}
 			if len(end.Policies.Policies) > 0 {
 				note(fact.Policies)
 			}

@@ -17,6 +17,8 @@ const (
 	dense     = "{timeline: [{at: 20s, do: create-pods, node: node-1, count: 22}, {after: 60s, do: delete-pods, node: node-1, count: 22}, {after: 5s, do: create-pods, node: node-1, count: 22}, {after: 5m, do: create-pods, node: node-1, count: 1}]}"
 	full      = "{topology: {maxPodsPerNode: 200}, timeline: [{at: 2s, do: create-pods, node: node-1, count: 30}, {when: settled, do: delete-pods, node: node-1, count: 28}, {after: 20m, do: create-pods, count: 2}]}"
 	team      = "{config: {ipam: {podSubnetCIDR: 10.1.0.0/20, podSubnetOneNodePrefixLen: 28, ranges: [10.1.0.0/26], calico: {pools: [{name: team, cidr: 10.1.8.0/24, nodes: [node-2]}]}}}, timeline: [{at: 2s, do: create-pods, pool: team, node: node-1, count: 3}, {when: settled, do: create-pods, node: node-2, count: 60}]}"
+	routed    = "{config: {ipam: {nodeipam: {configureCloudRoutes: true}}}}"
+	crossed   = "{config: {ipam: {nodeipam: {configureCloudRoutes: true, otherRoutes: [{name: hq, destination: 10.1.0.0/26}]}}}}"
 	borrowing = "{config: {ipam: {calico: {maxBlocksPerHost: 1}}}}"
 )
 
@@ -44,6 +46,8 @@ var tries = map[string]try{
 	"config.ipam.useExternalIPAM": {value: "true"}, "config.ipam.reuseDelay": {value: "1m", with: again, in: []string{"contiv", "nodeipam", "aliases"}},
 	"config.ipam.clientQPS": {value: "1", more: map[string]string{"cluster-pool": "{topology: {nodes: 6}}"}}, "config.ipam.clientBurst": {value: "1", with: "{config: {ipam: {clientQPS: 1}}}"},
 	"config.ipam.ranges": {value: "[10.1.8.0/22]", more: map[string]string{"calico": "{config: {ipam: {podSubnetCIDR: 10.1.0.0/20}}}"}}, "config.ipam.nodeipam.allocator": {value: "IPAMFromCluster"},
+	"config.ipam.nodeipam.configureCloudRoutes": {value: "true"}, "config.ipam.nodeipam.clusterName": {value: "prod", with: routed, in: []string{"nodeipam"}},
+	"config.ipam.nodeipam.otherRoutes[0].name": {value: "office", with: crossed, in: []string{"nodeipam"}}, "config.ipam.nodeipam.otherRoutes[0].destination": {value: "10.1.0.64/26", with: crossed, in: []string{"nodeipam"}},
 
 	"config.ipam.cilium.mode": {value: "crd", in: []string{"contiv", "nodeipam", "multi-pool", "cluster-pool", "eni", "prefixes", "calico"}}, "config.ipam.cilium.preAllocate": {value: "3"},
 	"config.ipam.cilium.pools[0].name": {value: "green", with: "{config: {ipam: {cilium: {pools: [{name: blue, ipv4: [10.1.8.0/22], preAllocate: 2}]}}}}"}, "config.ipam.cilium.pools[0].ipv4": {value: "[10.1.12.0/22]", with: pools},

@@ -33,6 +33,9 @@ func (w *World) Snapshot(context.Context) (_ fact.Snapshot, err error) {
 	}
 	s.Services = w.serviceStates(s.Nodes)
 	s.Policies = w.policyState()
+	if routed, ok := w.system.(controllers.Routed); ok && s.Settled {
+		s.Fabric = routed.Fabric()
+	}
 	s.FreeBlock = w.cluster.Load().Starved > 0 && w.system.FreeBlock()
 	if c, ok := w.system.(controllers.Counter); ok && s.Settled {
 		s.Ranges = c.Counts()

@@ -11,6 +11,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/sim/internal/cluster"
+	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
@@ -114,7 +115,15 @@ func (st stage) Join(_ context.Context, name string, podCIDRs []netip.Prefix) er
 		}
 		st.assign(name, blocks)
 	}
-	return st.cluster.AddNode(cluster.Node{Meta: cluster.Meta{Name: name}, Addresses: m.management, PodCIDRs: podCIDRs})
+	return st.cluster.AddNode(cluster.Node{Meta: cluster.Meta{Name: name}, Addresses: m.management, PodCIDRs: podCIDRs, Network: st.network()})
+}
+
+// network is the condition NetworkUnavailable that nodes register with.
+func (st stage) network() cluster.NetworkCondition {
+	if routed, ok := st.system.(controllers.Routed); ok {
+		return routed.Network()
+	}
+	return cluster.NetworkUnsaid
 }
 
 // PowerOn implements timeline.Machines.
@@ -169,7 +178,7 @@ func (st stage) Register(_ context.Context, name string, podCIDRs []netip.Prefix
 	for _, p := range podCIDRs {
 		st.reassign(name, p)
 	}
-	st.cluster.Lifecycle.Join(cluster.Node{Meta: cluster.Meta{Name: name}, Addresses: m.management, PodCIDRs: podCIDRs})
+	st.cluster.Lifecycle.Join(cluster.Node{Meta: cluster.Meta{Name: name}, Addresses: m.management, PodCIDRs: podCIDRs, Network: st.network()})
 	return nil
 }
 

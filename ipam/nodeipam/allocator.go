@@ -54,7 +54,8 @@ type CloudProvider string
 const CloudProviderGCE CloudProvider = "gce"
 
 // New returns a controller of a type, which lists the nodes before anything else. Of params the IPAMFrom types use the
-// first range and ServiceCIDR, CloudAllocator the Picker alone; cloud does not matter to RangeAllocator.
+// first range and ServiceCIDR, CloudAllocator the Picker alone; cloud does not matter to RangeAllocator, and Routes to it
+// alone: alias ranges need no route.
 func New(kind CIDRAllocatorType, params CIDRAllocatorParams, cloud CloudProvider) (Machine, error) {
 	mode := SyncFromCluster
 	switch kind {
@@ -64,6 +65,13 @@ func New(kind CIDRAllocatorType, params CIDRAllocatorParams, cloud CloudProvider
 			return nil, err
 		}
 		r.start.wanted = true
+		if params.Routes != nil {
+			routes, err := NewRouteController(*params.Routes)
+			if err != nil {
+				return nil, err
+			}
+			return &Manager{Allocator: r, Routes: routes}, nil
+		}
 		return r, nil
 	case CloudAllocatorType:
 		c, err := NewCloudCIDRAllocator(cloud, params.Picker)
@@ -110,6 +118,14 @@ type Flags struct {
 	// NodeCIDRMaskSize is --node-cidr-mask-size, for one family only. NodeCIDRMaskSizeIPv4 and NodeCIDRMaskSizeIPv6 are
 	// for two; 24 and 64 by default.
 	NodeCIDRMaskSize, NodeCIDRMaskSizeIPv4, NodeCIDRMaskSizeIPv6 int
+	// ConfigureCloudRoutes is --configure-cloud-routes: the cloud's network gets a route for each node's CIDRs. It is for
+	// RangeAllocator.
+	ConfigureCloudRoutes bool
+	// ClusterName is --cluster-name, by which routes of several clusters in one network are told apart; empty is
+	// "kubernetes".
+	ClusterName string
+	// RouteReconciliationPeriod is --route-reconciliation-period; 0 is 10 s.
+	RouteReconciliationPeriod time.Duration
 }
 
 // Upstream's default lengths of node blocks.
@@ -142,7 +158,7 @@ func (f Flags) Resolve() (CIDRAllocatorParams, error) {
 	for i, s := range services {
 		*[...]*netip.Prefix{&params.ServiceCIDR, &params.SecondaryServiceCIDR}[i] = s
 	}
-	if kind == CloudAllocatorType {
+	if kind == CloudAllocatorType && !f.ConfigureCloudRoutes {
 		return params, nil
 	}
 	if len(params.ClusterCIDRs) == 0 {
@@ -154,6 +170,15 @@ func (f Flags) Resolve() (CIDRAllocatorParams, error) {
 			return CIDRAllocatorParams{}, fmt.Errorf("Controller: Invalid --cluster-cidr, mask size of cluster CIDR %s must be less than or equal to --node-cidr-mask-size %d configured for CIDR family", c, mask)
 		}
 		params.NodeCIDRMaskSizes = append(params.NodeCIDRMaskSizes, mask)
+	}
+	if f.ConfigureCloudRoutes {
+		if kind != RangeAllocatorType {
+			return CIDRAllocatorParams{}, fmt.Errorf("--configure-cloud-routes is for %s: the alias ranges of %s need no routes", RangeAllocatorType, kind)
+		}
+		params.Routes = &RouteConfig{Cluster: cmp.Or(f.ClusterName, DefaultClusterName), CIDRs: params.ClusterCIDRs, Period: f.RouteReconciliationPeriod}
+		if err := params.Routes.Check(); err != nil {
+			return CIDRAllocatorParams{}, err
+		}
 	}
 	return params, nil
 }

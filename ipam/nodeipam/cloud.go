@@ -144,7 +144,7 @@ func (c *CloudAllocator) ask(n *cloudNode) {
 	case stepPatch:
 		e = PatchNodeCIDRs{ID: c.lastID, Name: n.Name, UID: n.uid(), CIDRs: n.wanted}
 	case stepCondition:
-		e = SetNetworkAvailable{c.lastID, n.Name, "NodeController create implicit route"}
+		e = SetNetworkAvailable{ID: c.lastID, Name: n.Name, Message: "NodeController create implicit route"}
 	}
 	c.out = append(c.out, e)
 }

@@ -6,7 +6,8 @@
 // contiv.Allocator's.
 //
 // Start at RangeAllocator for ranges that the cluster keeps, CloudAllocator for ranges that the cloud keeps, Controller
-// for IPAMFromCluster and IPAMFromCloud, where both have to agree, and Node for the pod addresses of one node.
+// for IPAMFromCluster and IPAMFromCloud, where both have to agree, RouteController for the cloud's routes to what a
+// RangeAllocator gives, and Node for the pod addresses of one node.
 // NewNodeIpamController makes the one that the controller manager's Flags ask for. To a driver each is a Machine;
 // package cidrset is the set of blocks.
 //

@@ -39,6 +39,13 @@ type (
 	SetNetworkAvailable struct {
 		ID            uint64
 		Name, Message string
+		// UID, where given, is that of the object: another one must not get the condition.
+		UID string
+	}
+	// SetNetworkUnavailable sets it to True, reason NoRouteCreated.
+	SetNetworkUnavailable struct {
+		ID                 uint64
+		Name, Message, UID string
 	}
 )
 
@@ -55,11 +62,28 @@ type (
 		Name, ProviderID string
 		CIDR             netip.Prefix
 	}
+	// ListRoutes reads the routes of the cloud's network, at least those of this cluster. Routes comes back.
+	ListRoutes struct {
+		ID      uint64
+		Cluster string
+	}
+	// CreateRoute makes a route under its name, to the machine of its node, which the cloud knows by ProviderID. One that is
+	// there already is done; a destination that is another route's is refused.
+	CreateRoute struct {
+		ID         uint64
+		ProviderID string
+		Route      Route
+	}
+	// DeleteRoute deletes the route of that name. One that is not there is done.
+	DeleteRoute struct {
+		ID    uint64
+		Route Route
+	}
 )
 
 // Words to others; nothing comes back.
 type (
-	// RecordEvent records a Kubernetes event about a node. Type is always Normal upstream, and here.
+	// RecordEvent records a Kubernetes event about a node. Type is Normal, as upstream's, and RouteController's Warning.
 	RecordEvent struct{ Name, UID, Type, Reason, Message string }
 	// WakeAt asks for Woke at that time; a later WakeAt replaces an earlier one, the zero time cancels.
 	WakeAt struct{ At time.Time }
@@ -67,16 +91,20 @@ type (
 	GiveUp struct{ Why error }
 )
 
-func (ListNodes) effect()           {}
-func (GetNode) effect()             {}
-func (TouchNode) effect()           {}
-func (PatchNodeCIDRs) effect()      {}
-func (SetNetworkAvailable) effect() {}
-func (GetAliases) effect()          {}
-func (AddAlias) effect()            {}
-func (RecordEvent) effect()         {}
-func (WakeAt) effect()              {}
-func (GiveUp) effect()              {}
+func (ListNodes) effect()             {}
+func (GetNode) effect()               {}
+func (TouchNode) effect()             {}
+func (PatchNodeCIDRs) effect()        {}
+func (SetNetworkAvailable) effect()   {}
+func (SetNetworkUnavailable) effect() {}
+func (GetAliases) effect()            {}
+func (AddAlias) effect()              {}
+func (ListRoutes) effect()            {}
+func (CreateRoute) effect()           {}
+func (DeleteRoute) effect()           {}
+func (RecordEvent) effect()           {}
+func (WakeAt) effect()                {}
+func (GiveUp) effect()                {}
 
 func words(b []byte, list ...string) []byte {
 	for i, w := range list {
@@ -90,6 +118,9 @@ func words(b []byte, list ...string) []byte {
 
 func numbered(b []byte, verb string, id uint64, list ...string) []byte {
 	b = append(words(b, verb), " #"...)
+	if id >= routeIDs {
+		b, id = append(b, 'r'), id-routeIDs
+	}
 	b = strconv.AppendUint(b, id, 10)
 	if len(list) > 0 {
 		b = append(b, ' ')
@@ -122,7 +153,20 @@ func (e PatchNodeCIDRs) AppendText(b []byte) []byte {
 
 // AppendText implements Effect.
 func (e SetNetworkAvailable) AppendText(b []byte) []byte {
-	return strconv.AppendQuote(append(numbered(b, "network-available", e.ID, e.Name), ' '), e.Message)
+	return condition(b, "network-available", e.ID, e.Name, e.UID, e.Message)
+}
+
+// AppendText implements Effect.
+func (e SetNetworkUnavailable) AppendText(b []byte) []byte {
+	return condition(b, "network-unavailable", e.ID, e.Name, e.UID, e.Message)
+}
+
+func condition(b []byte, verb string, id uint64, name, uid, message string) []byte {
+	b = numbered(b, verb, id, name)
+	if uid != "" {
+		b = append(append(b, " uid="...), uid...)
+	}
+	return strconv.AppendQuote(append(b, ' '), message)
 }
 
 // AppendText implements Effect.
@@ -133,6 +177,19 @@ func (e GetAliases) AppendText(b []byte) []byte {
 // AppendText implements Effect.
 func (e AddAlias) AppendText(b []byte) []byte {
 	return prefixes(numbered(b, "add-alias", e.ID, e.Name, e.ProviderID), []netip.Prefix{e.CIDR})
+}
+
+// AppendText implements Effect.
+func (e ListRoutes) AppendText(b []byte) []byte { return numbered(b, "list-routes", e.ID, e.Cluster) }
+
+// AppendText implements Effect.
+func (e CreateRoute) AppendText(b []byte) []byte {
+	return numbered(b, "create-route", e.ID, e.Route.Name, e.Route.Destination, e.Route.Node, e.ProviderID)
+}
+
+// AppendText implements Effect.
+func (e DeleteRoute) AppendText(b []byte) []byte {
+	return numbered(b, "delete-route", e.ID, e.Route.Name, e.Route.Destination)
 }
 
 // AppendText implements Effect.

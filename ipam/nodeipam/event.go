@@ -35,7 +35,8 @@ type (
 
 // Answers to requests. Every request is answered once, with Unknown when the driver gives up on it.
 type (
-	// Answered answers PatchNodeCIDRs, TouchNode, GetNode, SetNetworkAvailable and AddAlias.
+	// Answered answers PatchNodeCIDRs, TouchNode, GetNode, SetNetworkAvailable, SetNetworkUnavailable, AddAlias, CreateRoute
+	// and DeleteRoute.
 	Answered struct {
 		ID      uint64
 		Outcome ipam.Outcome
@@ -58,6 +59,13 @@ type (
 		Why     string
 		CIDRs   []string
 	}
+	// Routes answers ListRoutes.
+	Routes struct {
+		ID      uint64
+		Outcome ipam.Outcome
+		Why     string
+		Routes  []Route
+	}
 )
 
 func (NodeAdded) event()          {}
@@ -71,6 +79,7 @@ func (Woke) event()               {}
 func (Answered) event()           {}
 func (Listed) event()             {}
 func (Aliases) event()            {}
+func (Routes) event()             {}
 
 func failure(node, request string, o ipam.Outcome, why string) error {
 	return fmt.Errorf("node %s: %s: %s", node, request, o.Because(why))

@@ -94,7 +94,7 @@ func (n *nodeSync) ask() {
 	case syncPatch:
 		e = PatchNodeCIDRs{ID: c.lastID, Name: n.node.Name, UID: n.node.uid(), ResourceVersion: n.node.ResourceVersion, CIDRs: []netip.Prefix{n.held}}
 	case syncCondition:
-		e = SetNetworkAvailable{c.lastID, n.node.Name, "NodeController created an implicit route"}
+		e = SetNetworkAvailable{ID: c.lastID, Name: n.node.Name, Message: "NodeController created an implicit route"}
 	}
 	c.out = append(c.out, e)
 }

@@ -72,6 +72,7 @@ func (r *RangeAllocator) judge(h *holder) error {
 // Reasons of events, upstream's and, from CIDRQuarantined on, this package's.
 const (
 	eventNormal              = "Normal"
+	eventWarning             = "Warning"
 	reasonCIDRNotAvailable   = "CIDRNotAvailable"
 	reasonCIDRAssignFailed   = "CIDRAssignmentFailed"
 	reasonInvalidClusterCIDR = "InvalidClusterCIDR"

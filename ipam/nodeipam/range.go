@@ -25,6 +25,8 @@ type CIDRAllocatorParams struct {
 	AnyWidth bool
 	// Picker spreads pauses between tries; nil spreads nothing.
 	Picker Picker
+	// Routes has New put a RouteController beside a RangeAllocator; nil: none.
+	Routes *RouteConfig
 }
 
 // RangeAllocator gives nodes blocks of ranges that it keeps itself. It is not safe for concurrent use.

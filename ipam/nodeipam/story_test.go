@@ -16,9 +16,9 @@ import (
 // Goal: what each controller asks for and says, step by step, in words that a reader can check against upstream's
 // behaviour. Method: golden stories; `go test -rewrite` writes them anew. A story's commands:
 //
-//	range|multi|new|cloud|controller …   start a controller; input lines are existing nodes, or ranges for multi
+//	range|multi|new|cloud|controller|routes …   start a controller; input lines are existing nodes, or ranges for multi
 //	add|update|delete NAME …             what the watch tells
-//	answer|aliases|listed ID OUTCOME …   answers
+//	answer|aliases|listed|shown ID OUTCOME …   answers; shown's input lines are routes: name, destination, node, blackhole
 //	wait DURATION, leading DURATION      time passes; until when this process leads
 //	range-add|range-delete NAME …        a ClusterCIDR comes or goes
 //	state                                what the controller keeps
@@ -63,7 +63,11 @@ func (s *story) command(t *testing.T, d *datadriven.TestData) string {
 		}
 		return x
 	}
-	id, _ := strconv.ParseUint(name, 10, 64)
+	number, routed := strings.CutPrefix(name, "r")
+	id, _ := strconv.ParseUint(number, 10, 64)
+	if routed {
+		id += routeIDs
+	}
 	node := storyNode(name, get)
 	var err error
 	var effects []Effect
@@ -95,6 +99,23 @@ func (s *story) command(t *testing.T, d *datadriven.TestData) string {
 			s.ctl = c
 			effects = c.Step(s.now, Listed{Outcome: ipam.Done, Nodes: storyNodes(d.Input)})
 		}
+	case "routes":
+		var r *RouteController
+		period, _ := time.ParseDuration(get("period"))
+		if r, err = NewRouteController(RouteConfig{Cluster: get("name"), CIDRs: storyParams(get).ClusterCIDRs, Period: period}); err == nil {
+			s.ctl = r
+			if d.Input != "" {
+				effects = r.Step(s.now, Listed{Outcome: ipam.Done, Nodes: storyNodes(d.Input)})
+			}
+		}
+	case "shown":
+		ev := Routes{ID: id, Outcome: storyOutcome(t, d), Why: get("why")}
+		for _, line := range strings.Split(d.Input, "\n") {
+			if w := append(strings.Fields(line), "", "", ""); w[0] != "" {
+				ev.Routes = append(ev.Routes, Route{Name: w[0], Destination: w[1], Node: w[2], Blackhole: w[3] == "blackhole"})
+			}
+		}
+		effects = s.ctl.Step(s.now, ev)
 	case "add":
 		effects = s.ctl.Step(s.now, NodeAdded{node})
 	case "update":
@@ -170,6 +191,9 @@ func storyParams(get func(string) string) CIDRAllocatorParams {
 	for _, m := range storyList(get("mask")) {
 		n, _ := strconv.Atoi(m)
 		p.NodeCIDRMaskSizes = append(p.NodeCIDRMaskSizes, n)
+	}
+	if name := get("routes"); name != "" {
+		p.Routes = &RouteConfig{Cluster: name, CIDRs: p.ClusterCIDRs}
 	}
 	if service := get("service"); service != "" {
 		p.ServiceCIDR = netip.MustParsePrefix(service)
@@ -257,6 +281,8 @@ func (s *story) state(name string) string {
 		if name != "" {
 			fmt.Fprintln(&b, name, c.NodeCIDRs(name))
 		}
+	case *RouteController:
+		fmt.Fprintf(&b, "busy: %t, failure: %v\n", c.Busy(), c.Failure())
 	case *CloudAllocator:
 		fmt.Fprintln(&b, name, "failure:", c.Failure(name))
 	case *Controller:

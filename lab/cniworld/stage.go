@@ -31,7 +31,7 @@ var (
 
 // lacks is what is not there: VPP, our agent, its store, and whatever acts on their behalf.
 var lacks = []timeline.Need{timeline.AgentAndVPP, timeline.AgentCalls, timeline.WatchDelivery, timeline.ControllerCalls, timeline.PlantedFaults, timeline.PodHooks, timeline.MemifPrograms, timeline.UnsyncedWrites, timeline.OneWayFabric, timeline.SlowFabric,
-	timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.PausedControllers, timeline.NodeDaemons, timeline.CloudRanges,
+	timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.PausedControllers, timeline.NodeDaemons, timeline.CloudRanges, timeline.CloudRoutes,
 	timeline.PausedPrograms, timeline.OtherVersions, timeline.ServiceFeed, timeline.PolicyFeed, timeline.WatchGaps, timeline.GivenAddresses, timeline.SlowServers,
 	timeline.OwnClocks, timeline.CutLinks, timeline.GivenMachines, timeline.ExternalPlugin, timeline.VhostNet,
 	timeline.NodeFinalizers, timeline.NodeObjects, timeline.NodeNames, timeline.Strangers, timeline.WantedAddresses}

@@ -24,6 +24,7 @@ func All() []fact.Law {
 		grantsSteady(),
 		nodesServed(),
 		rangesCounted(),
+		cloudRoutes(),
 		addressLeased(),
 		nicsWired(),
 		podsServed(),

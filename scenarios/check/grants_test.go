@@ -48,6 +48,38 @@ func TestRangesCounted(t *testing.T) {
 	}
 }
 
+// Goal: cloud-routes sees a node that may get pods without a route, and that others' routes are gone. Method: a right
+// network, and one change at a time.
+func TestCloudRoutes(t *testing.T) {
+	route := func(name, to, node string) fact.FabricRoute {
+		return fact.FabricRoute{Name: name, Destination: netip.MustParsePrefix(to), Node: node}
+	}
+	for _, tc := range []struct {
+		name   string
+		change func(s *fact.Snapshot)
+		says   string // none when empty
+	}{
+		{"right", func(*fact.Snapshot) {}, ""},
+		{"no route", func(s *fact.Snapshot) { s.Fabric.Routes = s.Fabric.Routes[:1] }, "n1 may get pods, and the cloud's network has no route to its block 10.1.0.0/28"},
+		{"to another", func(s *fact.Snapshot) { s.Fabric.Routes[1].Node = "n2" }, "n1 may get pods"},
+		{"to more", func(s *fact.Snapshot) { s.Fabric.Routes[1].Destination = netip.MustParsePrefix("10.1.0.0/24") }, "n1 may get pods"},
+		{"unavailable", func(s *fact.Snapshot) { s.Fabric.Routes[1].Node, s.Fabric.Unavailable["n1"] = "", true }, ""},
+		{"no Node", func(s *fact.Snapshot) { s.Fabric.Routes[1].Node = ""; delete(s.Fabric.Unavailable, "n1") }, ""},
+		{"other's gone", func(s *fact.Snapshot) { s.Fabric.Routes = s.Fabric.Routes[1:] }, "route b--x to 10.2.0.0/28 is not the cluster's, and gone"},
+		{"while something goes on", func(s *fact.Snapshot) { s.Fabric.Routes, s.Settled = nil, false }, ""},
+		{"no cloud", func(s *fact.Snapshot) { s.Fabric = nil }, ""},
+	} {
+		s, _ := granting()
+		others := []fact.FabricRoute{route("b--x", "10.2.0.0/28", "")}
+		s.Fabric = &fact.Fabric{Pods: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, Others: others,
+			Routes: []fact.FabricRoute{others[0], route("k--u", "10.1.0.0/28", "n1")}, Unavailable: map[string]bool{"n1": false}}
+		tc.change(&s)
+		if _, err := checkCloudRoutes(s); (err != nil) != (tc.says != "") || err != nil && !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.says)
+		}
+	}
+}
+
 // Goal: grants-used and nodes-served see exactly what is wrong in a snapshot. Method: a right one, and one change at a
 // time.
 func TestGrantsInSnapshots(t *testing.T) {

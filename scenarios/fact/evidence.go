@@ -77,6 +77,8 @@ const (
 	IDRests Evidence = "rests of node IDs"
 	// RangeCounts: Snapshot.Ranges in settled snapshots.
 	RangeCounts Evidence = "controllers' counts of blocks"
+	// CloudRoutes: Snapshot.Fabric in settled snapshots.
+	CloudRoutes Evidence = "routes of the cloud's network"
 	// ClosedRanges: Range.
 	ClosedRanges Evidence = "ranges that are closed"
 	// Changes: Changing.
@@ -103,7 +105,7 @@ func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks,
 		FreeBlocks, WaitingPods, WantedAddresses, Rests, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, RequestCounts, Hooks, RefusedCalls, Patience, RangeCounts, Changes, ClosedRanges, Services, Policies, HeldIDs, LongQuiet, ReachedSettings, HostReaches, Pings, Remains, VPPTables, LinuxTables}
+		Records, IDRests, Disks, RequestCounts, Hooks, RefusedCalls, Patience, RangeCounts, CloudRoutes, Changes, ClosedRanges, Services, Policies, HeldIDs, LongQuiet, ReachedSettings, HostReaches, Pings, Remains, VPPTables, LinuxTables}
 }
 
 // Missing lists the law's needs that are not delivered, in the law's order.

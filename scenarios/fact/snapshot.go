@@ -29,6 +29,8 @@ type Snapshot struct {
 	HeldIDs []HeldID
 	// Nodes holds the machines that the cluster knows, in name order.
 	Nodes []NodeState
+	// Fabric, in settled snapshots, is the network between the nodes where it is a cloud's; nil: it carries any frame to whom it is sent to.
+	Fabric *Fabric
 	// Recover, if set, is deferred while the snapshot's views are read. Views may read a program's own state, and a panic
 	// there ends the run with a broken law, or with an error, which is the deferring function's result.
 	Recover func(err *error)
@@ -39,6 +41,37 @@ type RangeCount struct {
 	Program        string
 	Range          netip.Prefix
 	Counted, Shown uint64
+}
+
+// Fabric is a cloud's network between nodes. It knows the addresses of their machines, and how to get to pod addresses by
+// its routes alone.
+type Fabric struct {
+	// Pods are the cluster's pod subnets.
+	Pods []netip.Prefix
+	// Routes are in name order; Others those of them that are not the cluster's, as they were in the beginning.
+	Routes, Others []FabricRoute
+	// Unavailable are nodes, by name, whose condition NetworkUnavailable keeps the scheduler from them.
+	Unavailable map[string]bool
+}
+
+// FabricRoute is a route of a cloud's network. Node is empty where it leads to none of the cluster, or nowhere.
+type FabricRoute struct {
+	Name        string
+	Destination netip.Prefix
+	Node        string
+}
+
+// Route finds the route that a packet to a pod address takes; needed: such an address it is.
+func (f *Fabric) Route(dst netip.Addr) (best FabricRoute, needed bool) {
+	if f == nil || !slices.ContainsFunc(f.Pods, func(p netip.Prefix) bool { return p.Contains(dst) }) {
+		return FabricRoute{}, false
+	}
+	for _, r := range f.Routes {
+		if r.Destination.Contains(dst) && (!best.Destination.IsValid() || r.Destination.Bits() > best.Destination.Bits()) {
+			best = r
+		}
+	}
+	return best, true
 }
 
 // HeldID is a node ID with its owner according to the store.

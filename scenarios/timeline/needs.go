@@ -26,6 +26,7 @@ const (
 	PausedControllers
 	NodeDaemons
 	CloudRanges
+	CloudRoutes
 	DHCPServer
 	VhostNet
 	PausedPrograms
@@ -80,6 +81,7 @@ var needs = [...]string{
 	PausedControllers: "no controller runs in a process of its own that could stand still",
 	NodeDaemons:       "no daemon on the nodes asks for what this address management gives them",
 	CloudRanges:       "no cloud gives machines their ranges here",
+	CloudRoutes:       "the network between machines is no cloud's here",
 	DHCPServer:        "nodes' addresses come from no DHCP server",
 	VhostNet:          "VPP's taps need /dev/vhost-net",
 	PausedPrograms:    "what runs inside a container is not reached by this machine's signals",
@@ -201,6 +203,7 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"ipam.system=" + string(s.Config.IPAM.System), CIDRControllers, !s.Config.IPAM.Traits().ByID},
 		{"ipam.system=" + string(s.Config.IPAM.System), NodeDaemons, s.Config.IPAM.Traits().Daemons},
 		{"ipam.nodeipam.allocator=" + string(s.Config.IPAM.NodeIPAM.Allocator), CloudRanges, s.Config.IPAM.NodeIPAM.Allocator.InCloud()},
+		{"ipam.nodeipam.configureCloudRoutes", CloudRoutes, s.Config.IPAM.NodeIPAM.ConfigureCloudRoutes},
 		{"ipam.datastore.trunkENI", BranchInterfaces, s.Config.IPAM.System == scenarios.Datastore && s.Config.IPAM.Datastore.TrunkENI},
 		{"ipam.cilium.pools", PodAnnotations, s.Config.IPAM.System == scenarios.Cilium && len(s.Config.IPAM.Cilium.Pools) > 0},
 		{"agent.hookTime", PodHooks, s.Config.Agent.HookTime > 0},

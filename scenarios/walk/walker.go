@@ -15,6 +15,8 @@ type Walker struct {
 	nics   map[netip.Addr]nic
 	// hosts are nodes by the addresses that their Linux has on the wire: see NodeState.Uplink.
 	hosts map[netip.Addr]*node
+	// fabric is the cloud's network that the wire is, or nil.
+	fabric *fact.Fabric
 	// inside holds the frames inside the packet under way, the outermost last; trail tells its way.
 	inside []packet
 	trail  trail
@@ -63,6 +65,7 @@ func New(s fact.Snapshot) *Walker {
 		nodes:  make([]node, len(s.Nodes)),
 		byName: make(map[string]*node, len(s.Nodes)),
 		nics:   make(map[netip.Addr]nic, len(s.Nodes)),
+		fabric: s.Fabric,
 	}
 	for i := range s.Nodes {
 		n := &w.nodes[i]

@@ -79,6 +79,9 @@ func (t *trip) onto(n *node, out string, mtu uint32, hop netip.Addr) Kind {
 			return Left
 		}
 	}
+	if why := t.unrouted(to.node); why != "" {
+		return t.drop(n, why)
+	}
 	switch {
 	case to.node == n:
 		return t.drop(n, "the next hop is the node itself")
@@ -107,6 +110,24 @@ func (t *trip) onto(n *node, out string, mtu uint32, hop netip.Addr) Kind {
 	}
 	t.w.trail.add(note{node: n, kind: ActWire, name: out, addr: hop, link: to.node.Name})
 	return t.receive(to.node, &peer)
+}
+
+// unrouted says why a cloud's network does not bring the packet to a node: it goes by a pod's address, whatever the frame says.
+func (t *trip) unrouted(to *node) string {
+	if t.w.fabric == nil || t.depth > 0 {
+		return "" // a tunnel's packet goes to a machine's address
+	}
+	t.looksAtDestination()
+	switch r, needed := t.w.fabric.Route(t.dst); {
+	case !needed || r.Node == to.Name:
+		return ""
+	case r.Name == "":
+		return fmt.Sprintf("the cloud's network has no route to %s", t.dst)
+	case r.Node == "":
+		return fmt.Sprintf("the cloud's network has route %s to %s, which leads to no node", r.Name, r.Destination)
+	default:
+		return fmt.Sprintf("the cloud's network has route %s to %s, which leads to %s", r.Name, r.Destination, r.Node)
+	}
 }
 
 // takes finds who has a next hop's address on the wire: a VPP's NIC, or a host on its side of a NIC. While VPP takes a NIC both may have

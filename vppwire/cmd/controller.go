@@ -87,6 +87,12 @@ to the cloud, and IPAMFromCloud the cloud's to the nodes. The cloud is a program
 "PROGRAM aliases NODE PROVIDER-ID" prints the ranges, one a line; "PROGRAM add-alias NODE PROVIDER-ID CIDR" adds one. Exit
 code 0 is success, 2 a final refusal; others are tried again.
 
+RangeAllocator in a cloud needs routes to the nodes' CIDRs: with --configure-cloud-routes a route controller keeps them by
+the same program, and says in each Node's condition NetworkUnavailable whether they are there. "PROGRAM routes CLUSTER"
+prints all of the network, each line NAME CIDR NODE, with - where no machine is, and blackhole behind the node of one that is
+gone; "PROGRAM add-route NODE PROVIDER-ID CIDR NAME" and "PROGRAM delete-route NODE CIDR NAME" change them. Routes of other
+names than the cluster's are left alone. The cloud's own controller manager then runs with --configure-cloud-routes=false.
+
 Exit codes: 0 stopped, 1 it failed, 2 bad usage, 3 the cluster lacks what it needs, or does not answer.`,
 		Example: `  vppdrill controller --type RangeAllocator --cluster-cidr 10.244.0.0/16 --service-cluster-ip-range 10.96.0.0/16 --kubeconfig admin.conf
   vppdrill controller --type multi-pool --cluster-cidr 10.244.0.0/16,10.100.0.0/20 --node-cidr-mask-size 28 --kubeconfig admin.conf`,
@@ -137,7 +143,10 @@ Exit codes: 0 stopped, 1 it failed, 2 bad usage, 3 the cluster lacks what it nee
 
 func (f *controllerFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kind, "type", string(nodeipam.RangeAllocatorType), "`RangeAllocator|CloudAllocator|IPAMFromCluster|IPAMFromCloud|cluster-pool|multi-pool|crd|eni|calico`")
-	flags.StringVar(&f.cloud, "cloud", "", "`program` that asks the cloud, for types that need one")
+	flags.StringVar(&f.cloud, "cloud", "", "`program` that asks the cloud, for types that need one and for --configure-cloud-routes")
+	flags.BoolVar(&f.ipam.ConfigureCloudRoutes, routesFlag, false, "--type RangeAllocator: keep a route of the cloud's network for each CIDR of each node")
+	flags.StringVar(&f.ipam.ClusterName, "cluster-name", nodeipam.DefaultClusterName, "`name` that tells the cluster's routes from others'")
+	flags.DurationVar(&f.ipam.RouteReconciliationPeriod, "route-reconciliation-period", nodeipam.DefaultRoutePeriod, "`time` between two looks at the routes")
 	flags.StringVar(&f.ipam.ClusterCIDR, "cluster-cidr", "", "`CIDR` of all pods, or one of each family, separated by a comma; any number with pools")
 	flags.StringVar(&f.ipam.ServiceCIDR, "service-cluster-ip-range", "", "`CIDR` of services, which no node gets, or one of each family")
 	flags.IntVar(&f.ipam.NodeCIDRMaskSize, "node-cidr-mask-size", 0, "`length` of a node's block; 0: 24 for IPv4, 64 for IPv6")
@@ -154,6 +163,9 @@ func (f *controllerFlags) add(flags *pflag.FlagSet) {
 
 // prefixFlag is as Cilium's operator has it.
 const prefixFlag = "aws-enable-prefix-delegation"
+
+// routesFlag is as the controller manager has it.
+const routesFlag = "configure-cloud-routes"
 
 // rangeFlags are those that say what nodes' ranges are cut from.
 var rangeFlags = []string{"cluster-cidr", "service-cluster-ip-range", "node-cidr-mask-size", "node-cidr-mask-size-ipv4", "node-cidr-mask-size-ipv6"}
@@ -186,6 +198,12 @@ func (f *controllerFlags) idle(flags *pflag.FlagSet) (err error) {
 			refuse("is not for --type crd: nodes get single addresses")
 		case f.kind == typeCalico && slices.Contains(rangeFlags, name):
 			refuse("is not for --type calico: IPPools say what blocks are cut from")
+		case name == routesFlag && kind != nodeipam.RangeAllocatorType:
+			refuse("is for --type %s: with --type %s nodes need no routes of a cloud, or a cloud has them already", nodeipam.RangeAllocatorType, f.kind)
+		case (name == "cluster-name" || name == "route-reconciliation-period") && !f.ipam.ConfigureCloudRoutes:
+			refuse("is for --%s, which is not given", routesFlag)
+		case name == "route-reconciliation-period" && f.ipam.RouteReconciliationPeriod <= 0:
+			refuse("%s must be above 0", f.ipam.RouteReconciliationPeriod)
 		case name == "cloud" && (slices.Contains(ciliumTypes, f.kind) || f.kind == typeCalico):
 			refuse("%s is for cloud types, --type %s asks none", f.cloud, f.kind)
 		case name == "cluster-cidr" && four > 0 && six > 0 && slices.Contains(cloudTypes, kind):
@@ -216,8 +234,16 @@ func (f *controllerFlags) config() (kube.Config, error) {
 			return cfg, cli.Usagef("controller: --cloud: %w", err)
 		}
 		cfg.Cloud, cfg.Provider = kube.CloudProgram(path), nodeipam.CloudProviderGCE
+	case f.ipam.ConfigureCloudRoutes && f.cloud == "":
+		return cfg, cli.Usagef("controller: --%s: --cloud PROGRAM keeps the routes, see vppdrill controller --help", routesFlag)
+	case f.ipam.ConfigureCloudRoutes:
+		path, err := exec.LookPath(f.cloud)
+		if err != nil {
+			return cfg, cli.Usagef("controller: --cloud: %w", err)
+		}
+		cfg.Routes = kube.CloudProgram(path)
 	case f.cloud != "":
-		return cfg, cli.Usagef("controller: --cloud %s is for --type %s, %s and %s", f.cloud, cloudTypes[0], cloudTypes[1], cloudTypes[2])
+		return cfg, cli.Usagef("controller: --cloud %s is for --type %s, %s and %s, and for --%s", f.cloud, cloudTypes[0], cloudTypes[1], cloudTypes[2], routesFlag)
 	}
 	if _, err := f.ipam.Resolve(); err != nil {
 		return kube.Config{}, cli.Usagef("controller: %w", oneline.Error(err))

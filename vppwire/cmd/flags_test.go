@@ -174,7 +174,8 @@ func again(t *testing.T, alloc ipam.NodeAllocator) string {
 func TestControllerFlagsCount(t *testing.T) {
 	all := pflag.NewFlagSet("controller", pflag.ContinueOnError)
 	(&controllerFlags{}).add(all)
-	lines := map[string][]string{"CloudAllocator": {"--type", "CloudAllocator", "--cloud", "sh"}, "eni": {"--type", typeENI}}
+	lines := map[string][]string{"CloudAllocator": {"--type", "CloudAllocator", "--cloud", "sh"}, "eni": {"--type", typeENI},
+		"routes": {"--cluster-cidr", "10.0.0.0/16", "--cloud", "sh", "--" + routesFlag}}
 	for _, kind := range []string{string(nodeipam.RangeAllocatorType), string(nodeipam.IPAMFromClusterAllocatorType), string(nodeipam.IPAMFromCloudAllocatorType), typeClusterPool, typeMultiPool} {
 		for name, ranges := range map[string]string{" of IPv4": "10.0.0.0/16", " of IPv6": "fd00::/48", " of both": "10.0.0.0/16,fd00::/48"} {
 			args := []string{"--type", kind, "--cluster-cidr", ranges}
@@ -189,6 +190,7 @@ func TestControllerFlagsCount(t *testing.T) {
 	countFlags(t, all, map[string]flagTry{
 		"type":  {value: typeMultiPool, but: map[string]string{"multi-pool of IPv4": "it is that", "multi-pool of IPv6": "it is that", "multi-pool of both": "it is that"}},
 		"cloud": {value: "true"}, prefixFlag: {value: "true"}, "cluster-cidr": {value: "10.0.0.0/15"},
+		routesFlag: {value: "true", by: "pools_test.go: TestCloudFlags"}, "cluster-name": {value: "prod"}, "route-reconciliation-period": {value: "1m"},
 		"service-cluster-ip-range": {value: "10.0.1.0/24"},
 		"node-cidr-mask-size":      {value: "27"}, "node-cidr-mask-size-ipv4": {value: "27"}, "node-cidr-mask-size-ipv6": {value: "60"},
 		"kubeconfig": {value: "/x", by: "notready_test.go: TestClusterNotReady"}, "lease": {value: "default/other"}, "rest": {value: "127.0.0.1:9000", by: "controller_test.go: TestControllerShowsItself"},
@@ -219,6 +221,10 @@ func TestControllerFlagsCount(t *testing.T) {
 			return "", err
 		}
 		params, err := cfg.Flags.Resolve()
-		return shown + fmt.Sprintf("%+v %v %v", params, cfg.Cloud, cfg.Provider), err
+		if params.Routes != nil {
+			shown += fmt.Sprint(*params.Routes)
+			params.Routes = nil
+		}
+		return shown + fmt.Sprintf("%+v %v %v %v", params, cfg.Cloud, cfg.Routes, cfg.Provider), err
 	})
 }

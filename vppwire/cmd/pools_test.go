@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
@@ -59,14 +61,25 @@ func TestCloudFlags(t *testing.T) {
 		{"CloudAllocator", "", "--cloud PROGRAM"},
 		{"IPAMFromCloud", "/nonexistent", "--cloud: "},
 		{"RangeAllocator", "sh", "--cloud sh is for --type"},
+		{"RangeAllocator with routes", "", "--configure-cloud-routes: --cloud PROGRAM keeps the routes"},
+		{"RangeAllocator with routes", "/nonexistent", "--cloud: "},
+		{"RangeAllocator with routes", "sh", ""},
 		{"CloudAllocator", "sh", ""},
 		{"IPAMFromCluster", "sh", ""},
 	} {
-		cfg, err := (&controllerFlags{kind: test.kind, cloud: test.cloud, ipam: nodeipam.Flags{ClusterCIDR: "10.0.0.0/16"}}).config()
+		kind, with := strings.CutSuffix(test.kind, " with routes")
+		f, flags := &controllerFlags{}, pflag.NewFlagSet("controller", pflag.ContinueOnError)
+		f.add(flags)
+		args := []string{"--type", kind, "--cloud", test.cloud, "--cluster-cidr", "10.0.0.0/16"}
+		if with {
+			args = append(args, "--configure-cloud-routes")
+		}
+		must(t, flags.Parse(args))
+		cfg, err := f.config()
 		switch code, line := cli.Code(err); {
 		case test.text == "":
 			must(t, err)
-			if cfg.Cloud == nil || cfg.Provider != nodeipam.CloudProviderGCE {
+			if with != (cfg.Routes != nil) || with != (cfg.Cloud == nil) || !with && cfg.Provider != nodeipam.CloudProviderGCE {
 				t.Errorf("%+v: %+v", test, cfg)
 			}
 		case code != 2 || !strings.Contains(line, test.text) || strings.Contains(line, "\n"):

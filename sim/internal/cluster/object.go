@@ -100,8 +100,8 @@ type Node struct {
 	Labels    map[string]string
 	// Touches counts writes of an annotation that means nothing.
 	Touches int
-	// NetworkAvailable: the condition NetworkUnavailable is False.
-	NetworkAvailable bool
+	// Network is the condition NetworkUnavailable; the scheduler uses no nodes whose network is.
+	Network NetworkCondition
 	// Ready is the node's condition; the scheduler uses ready nodes only.
 	Ready bool
 	// Unschedulable is spec.unschedulable: the scheduler gives a cordoned node no pods.
@@ -112,6 +112,16 @@ type Node struct {
 	// seen is what AgentFeed delivers of this object, made once for all its watchers.
 	seen agent.Event
 }
+
+// NetworkCondition is what a node's condition NetworkUnavailable says.
+type NetworkCondition uint8
+
+// Conditions. The zero NetworkCondition is absence of one.
+const (
+	NetworkUnsaid NetworkCondition = iota
+	NetworkAvailable
+	NetworkUnavailable
+)
 
 // Kind is KindNode.
 func (*Node) Kind() Kind { return KindNode }

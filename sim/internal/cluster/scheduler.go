@@ -121,7 +121,7 @@ func (h *schedNodes) Changed(c Change) { (*Scheduler)(h).node(c.Object.(*Node), 
 func (s *Scheduler) node(n *Node, exists bool) {
 	slot := s.slots.slot(n.Name)
 	slot.known = exists
-	if usable := exists && n.Ready && !n.Unschedulable; usable != slot.usable {
+	if usable := exists && n.Ready && !n.Unschedulable && n.Network != NetworkUnavailable; usable != slot.usable {
 		s.slots.setUsable(slot, usable)
 		if usable {
 			s.unblock()

@@ -49,6 +49,14 @@ func (c *controller) crash() {
 	c.system.again(c.leader, c.system.lead)
 }
 
+// allocates reports whether its allocator wants to be woken.
+func (c *controller) allocates() bool {
+	if m, ok := c.alloc.(interface{ Due() bool }); ok {
+		return m.Due()
+	}
+	return c.due
+}
+
 func (c *controller) step(ev nodeipam.Event) {
 	c.hear(func() {
 		if !c.dead {
@@ -89,9 +97,7 @@ func kubeNode(n *cluster.Node) nodeipam.KubeNode {
 		k.PodCIDRs = append(k.PodCIDRs, p.String())
 	}
 	k.ProviderID = "gce://vppdrill/zone-1/" + n.Name // Google's names an instance, and so a later one of the name too
-	if n.NetworkAvailable {
-		k.NetworkUnavailable = nodeipam.ConditionFalse
-	}
+	k.NetworkUnavailable = [...]nodeipam.ConditionStatus{cluster.NetworkAvailable: nodeipam.ConditionFalse, cluster.NetworkUnavailable: nodeipam.ConditionTrue}[n.Network]
 	if len(k.PodCIDRs) > 0 {
 		k.PodCIDR = k.PodCIDRs[0]
 	}
@@ -113,7 +119,15 @@ func (c *controller) perform(effects []nodeipam.Effect) {
 		case nodeipam.PatchNodeCIDRs:
 			c.write(e, e.ID, nodePatch, e.Name, e.UID, e.ResourceVersion, func(n *cluster.Node) error { return patch(n, e.CIDRs) })
 		case nodeipam.SetNetworkAvailable:
-			c.write(e, e.ID, nodeCondition, e.Name, "", "", func(n *cluster.Node) error { n.NetworkAvailable = true; return nil })
+			c.write(e, e.ID, nodeCondition, e.Name, e.UID, "", func(n *cluster.Node) error { n.Network = cluster.NetworkAvailable; return nil })
+		case nodeipam.SetNetworkUnavailable:
+			c.write(e, e.ID, nodeCondition, e.Name, e.UID, "", func(n *cluster.Node) error { n.Network = cluster.NetworkUnavailable; return nil })
+		case nodeipam.ListRoutes:
+			c.listRoutes(e)
+		case nodeipam.CreateRoute:
+			c.changeRoute(e, e.ID, routeCreate, e.Route, c.system.fabric.create)
+		case nodeipam.DeleteRoute:
+			c.changeRoute(e, e.ID, routeDelete, e.Route, c.system.fabric.delete)
 		case nodeipam.GetAliases:
 			c.aliasesOf(e)
 		case nodeipam.AddAlias:
@@ -176,7 +190,7 @@ func (c *controller) write(e nodeipam.Effect, id uint64, what, name, uid, versio
 			return nil, err
 		}
 		if err := a.SetNode(name, uid, func(to *cluster.Node) {
-			to.PodCIDRs, to.Touches, to.NetworkAvailable = n.PodCIDRs, n.Touches, n.NetworkAvailable
+			to.PodCIDRs, to.Touches, to.Network = n.PodCIDRs, n.Touches, n.Network
 		}); err != nil {
 			return nil, err
 		}

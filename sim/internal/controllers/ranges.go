@@ -19,8 +19,9 @@ type rangeSystem struct {
 	env    Env
 	ranges *blockranges.Ranges
 
-	// cloud is nil for RangeAllocator.
-	cloud *aliases
+	// cloud is nil for RangeAllocator, fabric where the network between the nodes is no cloud's.
+	cloud  *aliases
+	fabric *fabric
 
 	election
 	leading  *controller
@@ -35,6 +36,9 @@ func newRangeSystem(env Env) (System, error) {
 	s := &rangeSystem{env: env, ranges: ranges}
 	within, bits := ranges.First()
 	s.cloud = cloudAliases(env.Plan.NodeIPAM.Allocator, within, bits, ranges.Service())
+	if s.fabric, err = newFabric(env.Plan); err != nil {
+		return nil, err
+	}
 	env.Cluster.API.Observe(s.observe)
 	return s, nil
 }
@@ -42,7 +46,11 @@ func newRangeSystem(env Env) (System, error) {
 // params are the controller's for its type.
 func (s *rangeSystem) params() (nodeipam.CIDRAllocatorType, nodeipam.CIDRAllocatorParams) {
 	if s.cloud == nil {
-		return nodeipam.RangeAllocatorType, s.ranges.Params()
+		p := s.ranges.Params()
+		if s.fabric != nil {
+			p.Routes = &nodeipam.RouteConfig{Cluster: s.env.Plan.NodeIPAM.ClusterName, CIDRs: s.fabric.pods}
+		}
+		return nodeipam.RangeAllocatorType, p
 	}
 	p := s.ranges.Services()
 	p.ClusterCIDRs, p.NodeCIDRMaskSizes, p.Picker = []netip.Prefix{s.cloud.within}, []int{s.cloud.bits}, picker{&s.env}
@@ -88,6 +96,9 @@ func (s *rangeSystem) Join(node string) error {
 	if s.cloud != nil {
 		s.cloud.create(node)
 	}
+	if s.fabric != nil {
+		s.fabric.machines[node] = true
+	}
 	return nil
 }
 
@@ -95,6 +106,9 @@ func (s *rangeSystem) Join(node string) error {
 func (s *rangeSystem) Leave(node string) {
 	if s.cloud != nil {
 		s.cloud.delete(node)
+	}
+	if s.fabric != nil {
+		delete(s.fabric.machines, node)
 	}
 }
 
@@ -200,10 +214,12 @@ func (s *rangeSystem) Pending() string {
 		return fmt.Sprintf("%s waits for %d answers", s.leading.name, s.leading.asked)
 	case !s.leading.feed.Synced():
 		return s.leading.name + " has no watch"
-	case s.cloud == nil && s.leading.due:
+	case s.cloud == nil && s.leading.allocates():
 		return s.leading.name + " tries again later"
 	case s.cloud != nil && s.unserved() && s.FreeBlock(): // its alarms are of looks again, which never end
 		return s.leading.name + " has nodes without a block"
+	case s.fabric != nil: // and of its passes
+		return s.fabric.pending(s.nodes())
 	}
 	return ""
 }

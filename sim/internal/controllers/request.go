@@ -16,7 +16,7 @@ const silence = 10 * time.Second
 // called: the Node and the Name of operations of kind fault.KindControl.
 var (
 	Programs     = []string{operatorProgram, rangeProgram, tenderProgram}
-	RequestNames = []string{ledgerRead, ledgerCheck, ledgerBegin, ledgerAppend, ledgerStrike, resourceWrite, resourceAsk, resourceMake, nodeList, nodeGet, nodeTouch, nodePatch, nodeCondition, aliasRead, aliasAdd,
+	RequestNames = []string{ledgerRead, ledgerCheck, ledgerBegin, ledgerAppend, ledgerStrike, resourceWrite, resourceAsk, resourceMake, nodeList, nodeGet, nodeTouch, nodePatch, nodeCondition, aliasRead, aliasAdd, routeList, routeCreate, routeDelete,
 		datastore.DescribeENIs.String(), datastore.ReadIMDS.String(), datastore.SetUpENI.String(), datastore.AssignUnits.String(),
 		datastore.UnassignUnits.String(), datastore.CreateENI.String(), datastore.DeleteENI.String(),
 		blockAssign, blockRelease, blockTend, listENIs, assignIPs, unassignIPs}
@@ -42,6 +42,9 @@ const (
 	nodeCondition = "node-condition"
 	aliasRead     = "alias-read" // by the controller manager
 	aliasAdd      = "alias-add"
+	routeList     = "route-list"
+	routeCreate   = "route-create"
+	routeDelete   = "route-delete"
 	listENIs      = "list-enis" // by Cilium's operator
 	assignIPs     = "assign-ips"
 	unassignIPs   = "unassign-ips"
@@ -51,7 +54,7 @@ const (
 )
 
 // changing are the requests of elected programs that change something.
-var changing = []string{ledgerBegin, ledgerAppend, ledgerStrike, resourceWrite, nodeTouch, nodePatch, nodeCondition, aliasAdd, assignIPs, unassignIPs, blockTend}
+var changing = []string{ledgerBegin, ledgerAppend, ledgerStrike, resourceWrite, nodeTouch, nodePatch, nodeCondition, aliasAdd, routeCreate, routeDelete, assignIPs, unassignIPs, blockTend}
 
 // request is one request of a controller or of a node's daemon, which a fault may befall.
 type request struct {

@@ -25,6 +25,16 @@ type Cloud interface {
 	AddAlias(ctx context.Context, node, providerID string, cidr netip.Prefix) error
 }
 
+// CloudRoutes is the network that a RouteController keeps routes in, as Cloud is of alias ranges.
+type CloudRoutes interface {
+	// Routes lists the network's routes, at least those of a cluster.
+	Routes(ctx context.Context, cluster string) ([]nodeipam.Route, error)
+	// CreateRoute makes a route to the machine with that provider ID; one that is there already is none the worse.
+	CreateRoute(ctx context.Context, providerID string, r nodeipam.Route) error
+	// DeleteRoute deletes the route of that name; one that is not there is none the worse.
+	DeleteRoute(ctx context.Context, r nodeipam.Route) error
+}
+
 // Errors of clouds.
 var (
 	// ErrRefused: a cloud has done nothing about a request, and never will.
@@ -46,6 +56,8 @@ type Config struct {
 	New func() (nodeipam.Machine, error)
 	// Cloud is needed by all types but RangeAllocator; nil refuses their requests with ErrNoCloud.
 	Cloud Cloud
+	// Routes is needed by Flags.ConfigureCloudRoutes; nil refuses like Cloud.
+	Routes CloudRoutes
 	// Lease is what leaders hold; nil: this process leads for as long as it runs, and whoever starts it sees to it that no
 	// other does.
 	Lease *Lease

@@ -32,11 +32,19 @@ func (t *term) perform(effects []nodeipam.Effect) {
 		case nodeipam.PatchNodeCIDRs:
 			t.patch(e.ID, e.Name, cidrPatch(e))
 		case nodeipam.SetNetworkAvailable:
-			t.patch(e.ID, e.Name, conditionPatch(e, time.Now()), "status")
+			t.patch(e.ID, e.Name, conditionPatch(e.UID, v1.ConditionFalse, "RouteCreated", e.Message, time.Now()), "status")
+		case nodeipam.SetNetworkUnavailable:
+			t.patch(e.ID, e.Name, conditionPatch(e.UID, v1.ConditionTrue, "NoRouteCreated", e.Message, time.Now()), "status")
 		case nodeipam.GetAliases:
 			t.aliases(e)
 		case nodeipam.AddAlias:
-			t.addAlias(e)
+			t.changeCloud(e.ID, "add alias", e.Name, func(ctx context.Context) error { return cloudOf(t.d.cfg).AddAlias(ctx, e.Name, e.ProviderID, e.CIDR) })
+		case nodeipam.ListRoutes:
+			t.routes(e)
+		case nodeipam.CreateRoute:
+			t.changeCloud(e.ID, "create route", e.Route.Node, func(ctx context.Context) error { return routesOf(t.d.cfg).CreateRoute(ctx, e.ProviderID, e.Route) })
+		case nodeipam.DeleteRoute:
+			t.changeCloud(e.ID, "delete route", e.Route.Node, func(ctx context.Context) error { return routesOf(t.d.cfg).DeleteRoute(ctx, e.Route) })
 		case nodeipam.RecordEvent:
 			t.events.record(e)
 		case nodeipam.WakeAt:
@@ -111,16 +119,36 @@ func (t *term) aliases(e nodeipam.GetAliases) {
 	})
 }
 
-func (t *term) addAlias(e nodeipam.AddAlias) {
+func (t *term) routes(e nodeipam.ListRoutes) {
 	t.ask(func(ctx context.Context) nodeipam.Event {
-		err := cloudOf(t.d.cfg).AddAlias(ctx, e.Name, e.ProviderID, e.CIDR)
-		ev := nodeipam.Answered{ID: e.ID, Outcome: cloudOutcome(err)}
+		routes, err := routesOf(t.d.cfg).Routes(ctx, e.Cluster)
+		ev := nodeipam.Routes{ID: e.ID, Outcome: cloudOutcome(err), Routes: routes}
 		if err != nil {
 			ev.Why = err.Error()
-			t.d.log.Warn("add alias", "node", e.Name, "cidr", e.CIDR, "error", err)
+			t.d.log.Warn("routes", "error", err)
 		}
 		return ev
 	})
+}
+
+// changeCloud has the cloud change something of a node.
+func (t *term) changeCloud(id uint64, what, node string, change func(context.Context) error) {
+	t.ask(func(ctx context.Context) nodeipam.Event {
+		err := change(ctx)
+		ev := nodeipam.Answered{ID: id, Outcome: cloudOutcome(err)}
+		if err != nil {
+			ev.Why = err.Error()
+			t.d.log.Warn(what, "node", node, "error", err)
+		}
+		return ev
+	})
+}
+
+func routesOf(cfg Config) CloudRoutes {
+	if cfg.Routes == nil {
+		return noCloud{}
+	}
+	return cfg.Routes
 }
 
 func cloudOf(cfg Config) Cloud {
@@ -136,3 +164,9 @@ type noCloud struct{}
 func (noCloud) Aliases(context.Context, string, string) ([]string, error) { return nil, ErrNoCloud }
 
 func (noCloud) AddAlias(context.Context, string, string, netip.Prefix) error { return ErrNoCloud }
+
+func (noCloud) Routes(context.Context, string) ([]nodeipam.Route, error) { return nil, ErrNoCloud }
+
+func (noCloud) CreateRoute(context.Context, string, nodeipam.Route) error { return ErrNoCloud }
+
+func (noCloud) DeleteRoute(context.Context, nodeipam.Route) error { return ErrNoCloud }

@@ -70,15 +70,17 @@ func cidrPatchOf(of identity, cidrs []netip.Prefix) patch {
 	}{of, spec{cidrs[0], cidrs}})
 }
 
-// conditionPatch sets one condition; in a strategic merge patch the others stay. The reason is upstream's.
-func conditionPatch(e nodeipam.SetNetworkAvailable, now time.Time) patch {
+// conditionPatch sets the condition NetworkUnavailable, of the object with a UID where one is given; in a strategic merge
+// patch the other conditions stay. Reasons are upstream's.
+func conditionPatch(uid string, is v1.ConditionStatus, reason, message string, now time.Time) patch {
 	type status struct {
 		Conditions []v1.NodeCondition `json:"conditions"`
 	}
 	return newPatch(types.StrategicMergePatchType, struct {
-		Status status `json:"status"`
-	}{status{[]v1.NodeCondition{{
-		Type: v1.NodeNetworkUnavailable, Status: v1.ConditionFalse, Reason: "RouteCreated", Message: e.Message,
+		Metadata identity `json:"metadata,omitzero"`
+		Status   status   `json:"status"`
+	}{identity{UID: uid}, status{[]v1.NodeCondition{{
+		Type: v1.NodeNetworkUnavailable, Status: is, Reason: reason, Message: message,
 		LastHeartbeatTime: metav1.NewTime(now), LastTransitionTime: metav1.NewTime(now),
 	}}}})
 }
