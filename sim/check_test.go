@@ -94,3 +94,32 @@ func TestCheckThatAlwaysSucceeds(t *testing.T) {
 		}
 	}
 }
+
+// Goal: CHECKs and STATUSes of a timeline's last action are judged, also where healing starts something on another node.
+// Method: node-1 is without a program at the end; how many answers of node-2 laws hear of, with and without a duration.
+func TestLastActionIsJudged(t *testing.T) {
+	for _, before := range []string{"kill-agent", "kill-vpp", "restart-agent"} {
+		for _, ask := range []string{"check-pods", "poll-status"} {
+			for _, duration := range []string{"", "duration: 40s\n"} {
+				s := parsed(t, duration+"topology: {nodes: 2, podsPerNode: 2}\ntimeline:\n  - {at: 9s, do: "+before+", node: node-1}\n"+
+					"  - {after: 5s, do: "+ask+", node: node-2}\n")
+				w, err := sim.New(s, sim.Options{Seed: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				judged := 0
+				w.Watch(func(f fact.Fact) error {
+					switch f.What.(type) {
+					case fact.Checked, fact.Status:
+						judged++
+					}
+					return nil
+				})
+				r := result.Run(t.Context(), w, s, check.All(), result.Options{})
+				if want := map[string]int{"check-pods": 2, "poll-status": 1}[ask]; r.Verdict != result.Pass || judged != want {
+					t.Errorf("%s, then %s, %q: %s %s; %d answers judged, want %d", before, ask, duration, r.Verdict, r.Error, judged, want)
+				}
+			}
+		}
+	}
+}

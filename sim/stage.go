@@ -30,14 +30,35 @@ func (w *World) Do(ctx context.Context, a scenarios.Action) (err error) {
 }
 
 // Heal implements result.World.
-func (w *World) Heal(context.Context) (err error) {
+func (w *World) Heal(ctx context.Context) (err error) {
 	if w.fallen {
 		return w.eng.Err()
 	}
 	defer w.outlive(&err)
+	if err := w.awaitChecks(ctx); err != nil {
+		return err
+	}
 	w.trail("heal")
 	w.faults.Clear()
 	return w.play.Heal()
+}
+
+// awaitChecks lets agents that run answer the CHECKs and STATUSes that the last action has sent, before healing starts programs and links
+// that answers could be about: no law judges an answer from a node that changes meanwhile. Where nothing is to be healed, nobody waits.
+func (w *World) awaitChecks(ctx context.Context) error {
+	const look = 10 * time.Millisecond
+	asked := func(m *machine) bool {
+		return slices.ContainsFunc(m.plugins, func(x *plugin) bool { return x.command == "Check" || x.command == "Status" })
+	}
+	if !w.play.Pending() && !slices.ContainsFunc(w.order, func(m *machine) bool { return m.held() != "" }) {
+		return nil
+	}
+	for end := w.eng.Now() + callLate; w.eng.Now() < end && slices.ContainsFunc(w.order, asked); {
+		if err := w.Advance(ctx, min(end, w.eng.Now()+look)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // trail puts a line into the trail.
