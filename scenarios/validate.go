@@ -145,6 +145,9 @@ func (s *Scenario) checkPlan() *InputError {
 	if err := s.planError("config.ipam", s.Config.IPAM, s.Topology.Nodes); err != nil {
 		return err
 	}
+	if err := s.newHeld().checkHosts("config.ipam", s.Config.IPAM); err != nil {
+		return err
+	}
 	if err := s.checkDHCP(); err != nil {
 		return err
 	}
@@ -158,17 +161,7 @@ func (s *Scenario) planError(section string, ipam IPAM, nodes int) *InputError {
 		err = rangeProblem(ipam)
 	}
 	if err != nil {
-		name, message := planField(err)
-		if _, given := s.at[strictyaml.Join(section, name)]; !given && name != "" {
-			// The field that the error starts with was not given: blame one that was.
-			for _, f := range ipamFields {
-				if _, given := s.at[strictyaml.Join(section, f.Name)]; given && strings.Contains(message, f.Name+" ") {
-					return s.wrongAt(strictyaml.Join(section, f.Name), "%s %s", name, message)
-				}
-			}
-			return s.wrongAt(section, "%s %s", name, message)
-		}
-		return s.wrongAt(strings.TrimSuffix(strictyaml.Join(section, name), "."), "%s", message)
+		return s.wrongInPlan(section, err)
 	}
 	if limit := plan.MaxNodeID(); int64(nodes) > int64(limit) {
 		field := "topology.nodes"
@@ -178,6 +171,20 @@ func (s *Scenario) planError(section string, ipam IPAM, nodes int) *InputError {
 		return s.wrongAt(field, "%d nodes do not fit the address plan, which ends at node ID %d", nodes, limit)
 	}
 	return nil
+}
+
+// wrongInPlan blames the field of section that err starts with, or one that it names, where err starts with a field that was not given.
+func (s *Scenario) wrongInPlan(section string, err error) *InputError {
+	name, message := planField(err)
+	if _, given := s.at[strictyaml.Join(section, name)]; !given && name != "" {
+		for _, f := range ipamFields {
+			if _, given := s.at[strictyaml.Join(section, f.Name)]; given && strings.Contains(message, f.Name+" ") {
+				return s.wrongAt(strictyaml.Join(section, f.Name), "%s %s", name, message)
+			}
+		}
+		return s.wrongAt(section, "%s %s", name, message)
+	}
+	return s.wrongAt(strings.TrimSuffix(strictyaml.Join(section, name), "."), "%s", message)
 }
 
 // vxlanOverhead is Ethernet, VXLAN, UDP and IP around a packet, in bytes (RFC 7348).

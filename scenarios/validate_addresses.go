@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
@@ -301,25 +302,26 @@ func (s *Scenario) checkWanted(path string, c IPAM, a CreatePods) *InputError {
 	return nil
 }
 
-// checkChangedPlan refuses ranges that lie over the hosts' network.
-func (h *held) checkChangedPlan(path string, a ChangeCIDR) *InputError {
-	for _, change := range [...]struct {
-		field string
-		to    CIDRPair
-	}{
-		{"podSubnetCIDR", a.PodSubnetCIDR}, {"vppHostSubnetCIDR", a.VPPHostSubnetCIDR}, {"nodeInterconnectCIDR", a.NodeInterconnectCIDR},
-		{"vxlanCIDR", a.VXLANCIDR}, {"serviceCIDR", a.ServiceCIDR},
-	} {
-		for _, p := range [...]netip.Prefix{change.to.Prefix, change.to.Second} {
-			if !p.IsValid() {
-				continue
-			}
-			if r, name := h.hosts(p); name != "" {
-				return h.s.wrongAt(path+"."+change.field, "%s overlaps the hosts' network %s, where %s is", p, r, name)
-			}
+// checkHosts refuses ranges of a plan that lie over the hosts' network: VPP would route what is for a host to pods or services. Nodes with
+// single addresses are the exception: a cloud takes pods' addresses from the hosts' own network.
+func (h *held) checkHosts(section string, c IPAM) *InputError {
+	for _, r := range rangesOf(c) {
+		if r.field == "podSubnetCIDR" && c.SingleAddresses() {
+			continue
+		}
+		if network, name := h.hosts(r.Prefix); name != "" {
+			return h.s.wrongInPlan(section, fmt.Errorf("%s %s overlaps the hosts' network %s, where %s is", r.field, r.Prefix, network, name))
 		}
 	}
 	return nil
+}
+
+// OverHosts says which range of the address plan lies over the hosts' network, "" for none: clusters of others may have any ranges.
+func (s *Scenario) OverHosts() string {
+	if err := s.newHeld().checkHosts("config.ipam", s.Config.IPAM); err != nil {
+		return strings.TrimPrefix(err.Field+" "+err.Message, "config.ipam.")
+	}
+	return ""
 }
 
 // checkController refuses to take a range from a controller that has it not.

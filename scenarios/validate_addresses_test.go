@@ -90,3 +90,32 @@ config:
 		t.Error(err)
 	}
 }
+
+// Goal: a cluster cannot start with ranges that it could not change to: over the hosts' network. Method: a table of configurations.
+func TestRangesOverHosts(t *testing.T) {
+	const over = " overlaps the hosts' network 10.20.0.0/16, where node-1 is"
+	for _, c := range []struct{ file, want string }{
+		{"config: {ipam: {podSubnetCIDR: 10.20.0.0/16}}", "config.ipam.podSubnetCIDR: 10.20.0.0/16" + over},
+		{"config: {ipam: {podSubnetCIDR: 10.16.0.0/12}}", "config.ipam.podSubnetCIDR: 10.16.0.0/12" + over},
+		{"config: {ipam: {vppHostSubnetCIDR: 10.20.0.0/16}}", "config.ipam.vppHostSubnetCIDR: 10.20.0.0/16" + over},
+		{"config: {ipam: {nodeInterconnectCIDR: 10.20.0.0/24}}", "config.ipam.nodeInterconnectCIDR: 10.20.0.0/24" + over},
+		{"config: {ipam: {vxlanCIDR: 10.20.5.0/24}}", "config.ipam.vxlanCIDR: 10.20.5.0/24" + over},
+		{"config: {ipam: {serviceCIDR: 10.20.0.0/16}}", "config.ipam.serviceCIDR: 10.20.0.0/16" + over},
+		{"config: {ipam: {contivCIDR: 10.20.0.0/14}}", "config.ipam: podSubnetCIDR 10.20.0.0/16" + over},
+		{"config: {ipam: {system: calico, podSubnetCIDR: 10.20.0.0/16}}", "config.ipam.podSubnetCIDR: 10.20.0.0/16" + over},
+		{"topology: {hostIPs: 2}\nconfig: {ipam: {podSubnetCIDR: 10.21.0.0/16}}", "config.ipam.podSubnetCIDR: 10.21.0.0/16 overlaps the hosts' network 10.21.0.0/16, where node-1 is"},
+		{"config: {ipam: {podSubnetCIDR: 10.21.0.0/16}}", ""},
+		{"topology: {hostIPs: 0}\nconfig: {ipam: {podSubnetCIDR: 10.20.0.0/16}}", ""},
+		{"config: {ipam: {system: cilium, podSubnetCIDR: 10.20.128.0/24, cilium: {mode: crd, preAllocate: 4}}}", ""}, // as clouds do
+	} {
+		_, err := scenarios.Parse("x.yaml", []byte("name: x\n"+c.file+"\n"))
+		have := ""
+		if err != nil {
+			_, have, _ = strings.Cut(err.Error(), "config.ipam")
+			have = "config.ipam" + have
+		}
+		if have != c.want {
+			t.Errorf("%s:\n have %s\n want %s", c.file, have, c.want)
+		}
+	}
+}

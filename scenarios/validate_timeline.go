@@ -146,7 +146,7 @@ func (s *Scenario) checkTimeline() *InputError {
 			if err := s.planError(path, static, len(r.present)); err != nil {
 				return err
 			}
-			if err := h.checkChangedPlan(path, a); err != nil {
+			if err := h.checkHosts(path, ipam); err != nil {
 				return err
 			}
 		case CreatePods:

@@ -295,6 +295,10 @@ func (f *found) scenario(file string, o KubernetesOptions) (*scenarios.Scenario,
 	if err := f.ranges(&s, file); err != nil {
 		return nil, err
 	}
+	if over := s.OverHosts(); over != "" {
+		s.Topology.HostIPs = 0
+		f.notes = append(f.notes, "Hosts have no addresses of their own beside those of the wiring: "+over+" of the model.")
+	}
 	s.Duration = time.Minute
 	switch {
 	case f.history != nil && o.Churn == 0:

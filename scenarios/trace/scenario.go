@@ -207,10 +207,14 @@ func planFor(nodes, peak int) (plan, error) {
 	podBits := bitsFor(pods + 4) // network, gateway, NAT loopback and broadcast address of each node's block
 	idBits := max(8, bitsFor(4*nodes+2))
 	if podBits+idBits > 22 {
-		return plan{}, fmt.Errorf("%d nodes with room for %d pods each do not fit 10.0.0.0/10", nodes, pods)
+		return plan{}, fmt.Errorf("%d nodes with room for %d pods each do not fit 10.128.0.0/10", nodes, pods)
+	}
+	pods4 := "10.0.0.0"
+	if podBits+idBits > 20 {
+		pods4 = "10.128.0.0" // a wider range from 10.0.0.0 on would lie over the hosts' network: see Scenario.Management
 	}
 	p := plan{ipam: scenarios.DefaultConfig().IPAM, podsPerNode: pods}
-	p.ipam.PodSubnetCIDR = scenarios.CIDR(prefix("10.0.0.0", 32-podBits-idBits))
+	p.ipam.PodSubnetCIDR = scenarios.CIDR(prefix(pods4, 32-podBits-idBits))
 	p.ipam.PodSubnetOneNodePrefixLen = 32 - podBits
 	p.ipam.VPPHostSubnetCIDR = scenarios.CIDR(prefix("172.16.0.0", 30-idBits))
 	p.ipam.VPPHostSubnetOneNodePrefixLen = 30

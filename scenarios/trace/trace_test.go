@@ -264,6 +264,22 @@ func TestShownRanges(t *testing.T) {
 	}
 }
 
+// Goal: a cluster whose ranges lie where the model has the hosts' network is imported without that network, and says so. Method: pod CIDRs
+// within it and beside it.
+func TestRangesOverHosts(t *testing.T) {
+	for cidr, hosts := range map[string]int{"10.20.3.0/24": 0, "10.30.3.0/24": 1} {
+		text := `{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "w-a"}, "spec": {"podCIDR": "` + cidr + `"}}`
+		s, err := trace.ImportKubernetes(strings.NewReader(text), "x", trace.KubernetesOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", cidr, err)
+			continue
+		}
+		if said := strings.Contains(strings.Join(s.Notes, "\n"), "overlaps the hosts' network 10.20.0.0/16"); s.Topology.HostIPs != hosts || said != (hosts == 0) {
+			t.Errorf("%s: %d addresses of hosts, %q", cidr, s.Topology.HostIPs, s.Notes)
+		}
+	}
+}
+
 // Goal: a cluster in several files is the same as in one, and of an object that comes twice the last one counts. Method: one list beside its
 // halves, with an older state of a pod in the first.
 func TestImportFiles(t *testing.T) {
