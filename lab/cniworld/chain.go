@@ -180,6 +180,14 @@ func (c *Chain) asks() bool {
 // booked reports whether what its IPAM has given can be read.
 func (c *Chain) booked() bool { return len(c.dataDirs) > 0 || c.whereabouts }
 
+// awaits says what a chain that does not answer may be waiting for; "" where nothing is known of it.
+func (c *Chain) awaits() string {
+	if c.dhcp == "" {
+		return ""
+	}
+	return fmt.Sprintf(": dhcp waits for a server, which link %s alone leads to (\"master\": \"%[1]s\")", lab.NICDevice)
+}
+
 // DefaultPath is where plugins are looked for unless it is said: CNI_PATH, or where distributions put them.
 func DefaultPath() string {
 	if set := os.Getenv("CNI_PATH"); set != "" {

@@ -115,7 +115,7 @@ func (w *World) ping(ctx context.Context) {
 		}
 		return !reaches.across
 	})
-	for _, o := range probe.Mesh(ctx, pairs, pingBytes, false, pingPatience) {
+	for _, o := range probe.Mesh(ctx, pairs, pingBytes, false, patience(places...)) {
 		why := ""
 		if o.Err != nil {
 			why = o.Err.Error()
@@ -186,7 +186,7 @@ func (st stage) Broken(ctx context.Context, name string, owner ipam.Owner) (wron
 	if _, found := view.Route(s.netns, elsewhere); !found && s.gateway.Is4() {
 		return "the pod has no route to other networks", true
 	}
-	if o := probe.Ping(ctx, probe.Place{Netns: s.netns}, probe.Place{Addr: s.gateway}, pingBytes, false, pingPatience); o.Err != nil {
+	if o := probe.Ping(ctx, probe.Place{Netns: s.netns}, probe.Place{Addr: s.gateway}, pingBytes, false, patience(probe.Place{Addr: s.gateway})); o.Err != nil {
 		return fmt.Sprintf("the pod does not reach its gateway %s: %v", s.gateway, o.Err), true
 	}
 	return "", true
