@@ -38,6 +38,16 @@ func NewBlockLedger(c BlockLedgerConfig) *BlockLedger {
 	return l
 }
 
+// Edges are the addresses of held blocks that no pod gets although no gateway or kept address is there: the first and the last, where the
+// system says so.
+func (l *BlockLedger) Edges() (list []netip.Addr) {
+	for _, b := range l.held {
+		_, edges := l.blocks.cfg.System.Own(b)
+		list = append(list, edges...)
+	}
+	return list
+}
+
 // blocks are the policy of a BlockLedger.
 type blocks struct {
 	cfg    BlockLedgerConfig

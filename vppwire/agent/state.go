@@ -33,12 +33,21 @@ func (a *Agent) Mode() mode.Config { return a.wiring }
 func (a *Agent) Blocks() []ipam.Block { return a.alloc.Blocks() }
 
 // Reserved are the addresses of held blocks that no pod may get: of each block network, gateway, NAT loopback,
-// broadcast; of a block whose gateway lies elsewhere none but the gateway.
+// broadcast; of a block whose gateway lies elsewhere the gateway, and its edges where the allocator has any: Cilium's pools do, EC2's
+// subnets and Calico's blocks don't.
 func (a *Agent) Reserved() []netip.Addr {
-	var list []netip.Addr
+	var list, edges []netip.Addr
+	if e, has := a.alloc.(interface{ Edges() []netip.Addr }); has {
+		edges = e.Edges()
+	}
 	for _, b := range a.alloc.Blocks() {
 		if !b.Prefix.Contains(b.Gateway) {
 			list = append(list, b.Gateway)
+			for _, edge := range edges {
+				if b.Prefix.Contains(edge) {
+					list = append(list, edge)
+				}
+			}
 			continue
 		}
 		list = append(list, b.Prefix.Addr(), b.Gateway, LoopbackOf(b.Prefix), space.Last(b.Prefix))
