@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/vppdrill/vppdrill/ipam/noun"
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
@@ -385,12 +386,4 @@ func verdictWord(v result.Verdict) string {
 }
 
 // plural is a count with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if strings.HasSuffix(noun, "s") {
-		noun += "e"
-	}
-	return thousands(n) + " " + noun + "s"
-}
+func plural(n int, what string) string { return thousands(n) + " " + noun.Of(n, what) }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vppdrill/vppdrill/ipam/noun"
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
@@ -182,7 +183,7 @@ func (h *held) checkManagement(path string, c IPAM, a ChangeManagement, present 
 			}
 		}
 		if name, what := h.holder(a.Node, present, addr); name != "" && !optional {
-			return h.s.wrongAt(at, "%s is a %s of %s: two machines cannot both have it", addr, what, name)
+			return h.s.wrongAt(at, "%s is %s of %s: two machines cannot both have it", addr, noun.A(what), name)
 		}
 		ours = ours || c.Dual() || addr.Is6() == c.IP6()
 	}

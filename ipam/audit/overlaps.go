@@ -2,9 +2,10 @@ package audit
 
 import (
 	"cmp"
-	"fmt"
 	"net/netip"
 	"slices"
+
+	"github.com/vppdrill/vppdrill/ipam/noun"
 )
 
 // inUse are the ranges that count, of one network after the other, in the order of their addresses, wider ones first.
@@ -71,10 +72,7 @@ func more(n int, words string) string {
 	if n <= 0 {
 		return ""
 	}
-	if n == 1 {
-		return words + " 1 more node"
-	}
-	return fmt.Sprintf("%s %d more nodes", words, n)
+	return words + " " + noun.Count(n, "more node")
 }
 
 // rangeWith is the range of nodes that has an address, the first by their names; others says how many more have it.

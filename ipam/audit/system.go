@@ -1,11 +1,11 @@
 package audit
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam/kubectl"
+	"github.com/vppdrill/vppdrill/ipam/noun"
 )
 
 // source is who says which addresses nodes and pods have: Kubernetes, or a CNI.
@@ -175,12 +175,11 @@ func (e evidence) String() string {
 
 // count is a number of things, whose name may go on behind its first word.
 func count(n int, what string) string {
-	if first, rest, more := strings.Cut(what, " "); n != 1 && more {
-		what = first + "s " + rest
-	} else if n != 1 {
-		what += "s"
+	first, rest, more := strings.Cut(what, " ")
+	if more {
+		rest = " " + rest
 	}
-	return fmt.Sprintf("%d %s", n, what)
+	return noun.Count(n, first) + rest
 }
 
 // shown counts, by system, what of the objects shows it.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"strings"
+
+	"github.com/vppdrill/vppdrill/ipam/noun"
 )
 
 // Read gives take each object of a text: of objects, of lists of them, or of several of both behind each other. The
@@ -247,10 +249,7 @@ func (r *reader) decode(raw []byte, parts []part, into *Object) error {
 		at = int(syntax.Offset)
 	case errors.As(err, &kind):
 		at = int(kind.Offset)
-		what := "a " + kind.Value
-		if strings.HasPrefix(kind.Value, "a") || strings.HasPrefix(kind.Value, "o") {
-			what = "an " + kind.Value
-		}
+		what := noun.A(kind.Value)
 		message = "it is " + what
 		if field = kind.Field; field != "" {
 			message = "is " + what

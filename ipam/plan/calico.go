@@ -63,7 +63,7 @@ func (s Calico) limits(d *Draft, c Cluster, what string, blocks, size, most uint
 	pods := max(c.PodsPerNode, 1)
 	all := times(blocks, size)
 	if !s.Pools.Strict {
-		d.Node(what, all/pods, fmt.Sprintf("%s each; nodes without a block borrow of others'", plurals(pods, "address", "addresses")))
+		d.Node(what, all/pods, fmt.Sprintf("%s each; nodes without a block borrow of others'", plural(pods, "address")))
 		if c.Nodes > 0 {
 			claimed := min(blocks, times(c.Nodes, most)) // nobody borrows of a block that no node has claimed
 			d.Pod(what, times(claimed, size)/c.Nodes, "an equal share of "+plural(claimed, "block")+" that "+plural(c.Nodes, "node")+" may claim")

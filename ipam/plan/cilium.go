@@ -216,7 +216,7 @@ func (s Cilium) shared(d *Draft, c Cluster, p CiliumPool, h half, main bool) {
 	}
 	switch {
 	case !main:
-		d.Notes = append(d.Notes, fmt.Sprintf("%s has %s, for pods that name it", h.name, plurals(times(h.parts, h.each), "address", "addresses")))
+		d.Notes = append(d.Notes, fmt.Sprintf("%s has %s, for pods that name it", h.name, plural(times(h.parts, h.each), "address")))
 	case c.Nodes > 0:
 		d.Pod(h.name, times(h.parts/c.Nodes, h.each), "an equal share of its CIDRs for "+plural(c.Nodes, "node"))
 	default:

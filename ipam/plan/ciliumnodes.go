@@ -43,7 +43,7 @@ func (s CiliumNodes) Draft(d *Draft, c Cluster) error {
 		note = fmt.Sprintf("nodes are counted when full, with %s each", plural(most, "pod"))
 	}
 	row := s.row(int(min(pods, ciliumNumberMax)))
-	d.Notes = append(d.Notes, fmt.Sprintf("%s: then a node has at most %s, %d of them ready for pods to come", note, plurals(uint64(row.Held), "address", "addresses"), row.Available))
+	d.Notes = append(d.Notes, fmt.Sprintf("%s: then a node has at most %s, %d of them ready for pods to come", note, plural(uint64(row.Held), "address"), row.Available))
 	var err error
 	if len(s.Zones) > 0 {
 		d.podsEach = uint64(row.Assigned)
@@ -134,14 +134,14 @@ func (s CiliumNodes) served(d *Draft, c Cluster, row Row) error {
 		all = plus(all, less(space.Count(r.Prefix), 2))
 	}
 	d.Reserve(name, "first and last address of a range", uint64(2*len(s.Ranges)), "cluster")
-	what := fmt.Sprintf("%s, %s", name, plurals(all, "address", "addresses"))
+	what := fmt.Sprintf("%s, %s", name, plural(all, "address"))
 	// What is ready on a node is for its pods. It is lost to those of other nodes, and the last node needs none.
 	ready := uint64(row.Available)
 	switch {
 	case all == 0:
 		d.Node(what, 0, "no address")
 	case row.Held > 0:
-		d.Node(what, plus(all, ready)/uint64(row.Held), fmt.Sprintf("%s each, %d of them ready, which the last node does without", plurals(uint64(row.Held), "address", "addresses"), ready))
+		d.Node(what, plus(all, ready)/uint64(row.Held), fmt.Sprintf("%s each, %d of them ready, which the last node does without", plural(uint64(row.Held), "address"), ready))
 	default:
 		d.Node(what, countMax, "a node without pods has none")
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+
+	"github.com/vppdrill/vppdrill/ipam/noun"
 )
 
 // Counts are uint64 and saturate: the highest one stands for itself and everything above.
@@ -43,7 +45,7 @@ func countText(n uint64) string {
 }
 
 // plural is "1 node", "2 nodes".
-func plural(n uint64, noun string) string { return plurals(n, noun, noun+"s") }
+func plural(n uint64, what string) string { return countText(n) + " " + noun.Of(n, what) }
 
 // fit is " fits" of one, " fit" of more.
 func fit(n uint64) string {
@@ -51,13 +53,6 @@ func fit(n uint64) string {
 		return " fits"
 	}
 	return " fit"
-}
-
-func plurals(n uint64, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return countText(n) + " " + more
 }
 
 // percent is part of whole in whole percents, rounded up, so that 0 means none.

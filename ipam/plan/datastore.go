@@ -61,7 +61,7 @@ func (s Datastore) Draft(d *Draft, c Cluster) error {
 	}
 	e := w.Explain(int(pods))[0]
 	d.Notes = append(d.Notes, fmt.Sprintf("%s: then a node has %s with %s, %d of them ready for pods to come",
-		note, plural(uint64(len(e.PerENI)), "ENI"), plurals(uint64(e.Held), "address", "addresses"), e.Available))
+		note, plural(uint64(len(e.PerENI)), "ENI"), plural(uint64(e.Held), "address"), e.Available))
 	if err := s.zones(d, e); err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (s Datastore) zones(d *Draft, e Row) error {
 	units := e.Held
 	if s.Sizing.PrefixDelegation {
 		units = e.Prefixes
-		d.Node(what, total, fmt.Sprintf("%s and %s of /28 each", plurals(uint64(len(e.PerENI)), "ENI address", "ENI addresses"), plurals(uint64(units), "prefix", "prefixes")))
+		d.Node(what, total, fmt.Sprintf("%s and %s of /28 each", plural(uint64(len(e.PerENI)), "ENI address"), plural(uint64(units), "prefix")))
 		return nil
 	}
 	d.Node(what, total, fmt.Sprintf("%d addresses each: %d for ENIs, %d for pods", len(e.PerENI)+units, len(e.PerENI), units))

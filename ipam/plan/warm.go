@@ -147,17 +147,17 @@ func (n *warmNode) idle(index, pods int) bool {
 // units is "3 addresses" or "1 prefix".
 func (n *warmNode) units(count int) string {
 	if n.w.Sizing.PrefixDelegation {
-		return plurals(uint64(count), "prefix", "prefixes")
+		return plural(uint64(count), "prefix")
 	}
-	return plurals(uint64(count), "address", "addresses")
+	return plural(uint64(count), "address")
 }
 
 // why says what the account and the targets are.
 func (n *warmNode) why(s datastore.Stats, pods int) string {
 	z := n.w.Sizing
-	have := fmt.Sprintf("%d of %s available for pods to come", s.AvailableAddresses(), plurals(uint64(s.TotalIPs), "address", "addresses"))
+	have := fmt.Sprintf("%d of %s available for pods to come", s.AvailableAddresses(), plural(uint64(s.TotalIPs), "address"))
 	if waiting := pods - s.AssignedIPs; waiting > 0 {
-		have = fmt.Sprintf("none of %s left for %s", plurals(uint64(s.TotalIPs), "address", "addresses"), plural(uint64(waiting), "waiting pod"))
+		have = fmt.Sprintf("none of %s left for %s", plural(uint64(s.TotalIPs), "address"), plural(uint64(waiting), "waiting pod"))
 	}
 	switch {
 	case z.Addressed():
@@ -170,7 +170,7 @@ func (n *warmNode) why(s datastore.Stats, pods int) string {
 		}
 		return have + want
 	case z.PrefixDelegation:
-		return fmt.Sprintf("%s, %s unused, WARM_PREFIX_TARGET wants %d", have, plurals(uint64(s.FreePrefixes), "prefix", "prefixes"), z.WarmPrefix)
+		return fmt.Sprintf("%s, %s unused, WARM_PREFIX_TARGET wants %d", have, plural(uint64(s.FreePrefixes), "prefix"), z.WarmPrefix)
 	case z.WarmENI == 0:
 		return have + ", WARM_ENI_TARGET 0 wants one"
 	}

@@ -70,7 +70,7 @@ func (w Watermark) step(held, pods int) (change int, why string) {
 		if n <= 0 {
 			return 0, ""
 		}
-		why = fmt.Sprintf("%s more: %d of %d unused, pre-allocate wants %d", plurals(uint64(n), "address", "addresses"), unused, held, w.Marks.Unused())
+		why = fmt.Sprintf("%s more: %d of %d unused, pre-allocate wants %d", plural(uint64(n), "address"), unused, held, w.Marks.Unused())
 		if w.Marks.MinAllocate > 0 {
 			why += fmt.Sprintf(", min-allocate wants %d in all", w.Marks.MinAllocate)
 		}
@@ -91,7 +91,7 @@ func (w Watermark) step(held, pods int) (change int, why string) {
 	}
 	if excess := cilium.CalculateExcessIPs(c, w.Marks); w.ReleaseExcess && !w.Prefixes && excess > 0 {
 		return -excess, fmt.Sprintf("%s given back: %d of %d unused, pre-allocate keeps %d, max-above-watermark %d, min-allocate %d in all",
-			plurals(uint64(excess), "address", "addresses"), unused, held, w.Marks.Unused(), w.Marks.MaxAboveWatermark, w.Marks.MinAllocate)
+			plural(uint64(excess), "address"), unused, held, w.Marks.Unused(), w.Marks.MaxAboveWatermark, w.Marks.MinAllocate)
 	}
 	return 0, ""
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/noun"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
@@ -65,7 +66,7 @@ func words(r *Recorder, f *fact.Fact) (text string, say bool) {
 		}
 		return "the machine " + f.Node + " loses power", true
 	case fact.AgentUp:
-		return agent + "is up; its journal holds " + count(len(x.Leases), "lease"), true
+		return agent + "is up; its journal holds " + noun.Count(len(x.Leases), "lease"), true
 	case fact.AgentDown:
 		if x.Why == fact.CleanStop {
 			return agent + "ends with nothing left to do", true
@@ -156,13 +157,6 @@ func blocks(list []ipam.Block) string {
 		out = append(out, text)
 	}
 	return strings.Join(out, ", ")
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 // weightOf is the weight of a fact.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam/noun"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
@@ -317,7 +318,7 @@ func (w *walk) gone(here, there []deed, first int64) {
 	slices.SortStableFunc(order, func(a, b *deed) int { return w.nearness(a.actor) - w.nearness(b.actor) })
 	for n, d := range order[:min(len(order), goneMost)] {
 		text := fmt.Sprintf("missing: %s; from here on the other run takes such a step %s, first at %s, and this run not once",
-			w.tellThere(d), count(times[own{d.actor, d.text}], "time"), scenarios.FormatDuration(d.at.Round(time.Microsecond)))
+			w.tellThere(d), noun.Count(times[own{d.actor, d.text}], "time"), scenarios.FormatDuration(d.at.Round(time.Microsecond)))
 		at, when := w.place(d.at, first)
 		w.addOf(at, when, w.nodeNamed(d.actor), text, "missing", w.end, 50-8*n)
 	}

@@ -37,8 +37,8 @@ func checkNodesServed(s fact.Snapshot) (occasions int64, err error) {
 			occasions++
 			if p, without := rangeWithout(n, n.Blocks); without {
 				return occasions, broken(nodesServedName, s.At, n.Name,
-					"%d pods of %s wait for an address, and %s with node ID %d has no block of %s: check how blocks are derived "+
-						"from IDs", n.Waiting, n.Name, n.Name, n.ID, p)
+					"%s for an address, and %s with node ID %d has no block of %s: check how blocks are derived "+
+						"from IDs", waitOf(n), n.Name, n.ID, p)
 			}
 		}
 		if !s.FreeBlock {
@@ -47,16 +47,16 @@ func checkNodesServed(s fact.Snapshot) (occasions int64, err error) {
 		occasions++
 		if len(n.Assigned) == 0 {
 			return occasions, broken(nodesServedName, s.At, n.Name,
-				"%d pods of %s wait for an address and %s has no block, although there are free ones",
-				n.Waiting, n.Name, n.Name)
+				"%s for an address and %s has no block, although there are free ones",
+				waitOf(n), n.Name)
 		}
 		if n.Second == nil { // else a pod gets an address of each family, or none
 			continue
 		}
 		if p, without := rangeWithout(n, n.Assigned); without {
 			return occasions, broken(nodesServedName, s.At, n.Name,
-				"%d pods of %s wait for an address and %s has no block of %s, although there are free ones",
-				n.Waiting, n.Name, n.Name, p)
+				"%s for an address and %s has no block of %s, although there are free ones",
+				waitOf(n), n.Name, p)
 		}
 	}
 	return occasions, nil

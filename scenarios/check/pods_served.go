@@ -1,6 +1,7 @@
 package check
 
 import (
+	"github.com/vppdrill/vppdrill/ipam/noun"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
@@ -43,10 +44,19 @@ func checkPodsServed(s fact.Snapshot) (occasions int64, err error) {
 		occasions++
 		if free, ok := n.FreeAddress(); ok {
 			return occasions, broken(podsServedName, s.At, n.Name,
-				"%d pods of %s wait for an address, but %s is free and not cooling down: check which addresses the allocator "+
+				"%s for an address, but %s is free and not cooling down: check which addresses the allocator "+
 					"considers used",
-				n.Waiting, n.Name, free)
+				waitOf(n), free)
 		}
 	}
 	return occasions, nil
+}
+
+// waitOf is what a node's pods without an address do, in words.
+func waitOf(n *fact.NodeState) string {
+	text := noun.Count(n.Waiting, "pod") + " of " + n.Name
+	if n.Waiting == 1 {
+		return text + " waits"
+	}
+	return text + " wait"
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vppdrill/vppdrill/ipam/noun"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
@@ -36,8 +37,8 @@ func (c Config) checked(s *scenarios.Scenario) (lines []string) {
 	if n := churned(s); n > 0 {
 		pods += fmt.Sprintf(", about %d that come and go", n)
 	}
-	say("cluster", "%s of %s; pods: %s", plural(s.Topology.Nodes, "node"), s.Config.IPAM.System, pods)
-	say("time", "%s, then it is healed and has %s to settle; %s", scenarios.FormatDuration(s.BreakEnd()), scenarios.FormatDuration(s.Limits.Settle), plural(max(1, s.Seeds), "seed"))
+	say("cluster", "%s of %s; pods: %s", noun.Count(s.Topology.Nodes, "node"), s.Config.IPAM.System, pods)
+	say("time", "%s, then it is healed and has %s to settle; %s", scenarios.FormatDuration(s.BreakEnd()), scenarios.FormatDuration(s.Limits.Settle), noun.Count(max(1, s.Seeds), "seed"))
 	verbs := map[string]int{}
 	for _, step := range s.Timeline {
 		verbs[step.Action.Verb()]++

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam/noun"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
@@ -29,7 +30,7 @@ func watched(ctx context.Context, errOut io.Writer, files []string, do func() er
 				fmt.Fprintln(cli.Plain(errOut), "vppdrill: "+line)
 			}
 		}
-		fmt.Fprintf(errOut, "vppdrill: waiting for a change of %s; an interrupt ends it\n", plural(len(files), "file"))
+		fmt.Fprintf(errOut, "vppdrill: waiting for a change of %s; an interrupt ends it\n", noun.Count(len(files), "file"))
 		for stamps(files) == before {
 			select {
 			case <-ctx.Done():
@@ -50,11 +51,4 @@ func stamps(files []string) (all string) {
 		}
 	}
 	return all
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

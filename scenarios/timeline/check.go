@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/noun"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
@@ -82,7 +83,7 @@ func (p *Player) breakWiring(ctx context.Context, a scenarios.BreakWiring) error
 		return err
 	}
 	if broken == 0 {
-		return fmt.Errorf("%s: %w: no sandbox with an address has a %s to break", a.Verb(), ErrNoTarget, a.What)
+		return fmt.Errorf("%s: %w: no sandbox with an address has %s to break", a.Verb(), ErrNoTarget, noun.A(string(a.What)))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/vppdrill/vppdrill/ipam/noun"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
@@ -95,7 +96,11 @@ func wrongValue(kind, value string) string {
 		"uint64": "a whole number of at least 0", "float64": "a number", "bool": "true or false", "duration": `a duration, such as "30s" or "5m"`,
 	}[kind]
 	if want == "" {
-		want = "a " + kind
+		want = noun.A(kind)
+	}
+	if digits := strings.TrimLeft(value, "+-"); digits != "" && strings.Trim(digits, "0123456789") == "" && strings.HasPrefix(want, "a whole number") &&
+		(value[0] != '-' || !strings.HasSuffix(want, "of at least 0")) {
+		return fmt.Sprintf("%s is out of range", value) // it is a number
 	}
 	return fmt.Sprintf("%q is not %s", value, want)
 }
