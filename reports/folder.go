@@ -67,6 +67,12 @@ func OpenFolder(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the report's folder: %w", err)
 	}
+	// A link stays one: what it leads to gets the report.
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	} else if _, linked := os.Lstat(dir); linked == nil {
+		return nil, fmt.Errorf("make the report's folder: %s leads to nothing: %w", dir, err)
+	}
 	mode := fs.FileMode(0o755)
 	if info, err := os.Stat(dir); err == nil {
 		if !info.IsDir() {

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -120,6 +121,28 @@ func TestFolderReplaces(t *testing.T) {
 		if _, err := OpenFolder(bad); err == nil {
 			t.Errorf("%s: no error", bad)
 		}
+	}
+}
+
+// Goal: a report goes where a link leads to, and the link stays; one that leads to nothing is refused before the runs. Method: one of each.
+func TestFolderBehindALink(t *testing.T) {
+	at := t.TempDir()
+	real, link, lost := filepath.Join(at, "real"), filepath.Join(at, "link"), filepath.Join(at, "lost")
+	if err := errors.Join(os.Mkdir(real, 0o755), os.Symlink("real", link), os.Symlink("nowhere", lost)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := OpenFolder(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Keep(Report{}); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 || !slices.Contains(entries(t, real), "result.json") {
+		t.Errorf("%v; behind the link are %v", info, entries(t, real))
+	}
+	if _, err := OpenFolder(lost); err == nil || !strings.Contains(err.Error(), "leads to nothing") {
+		t.Errorf("a link to nothing: %v", err)
 	}
 }
 

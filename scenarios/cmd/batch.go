@@ -179,7 +179,7 @@ func (b *batch) one(ctx context.Context, t task, p *progress) done {
 	res, err := p.followed(b.run)(ctx, t.s, o)
 	if err == nil && ctx.Err() == nil {
 		if b.kept != nil && res.Verdict == result.Pass {
-			_, _ = promptly(ctx, func() (struct{}, error) { // it has just passed, so that nothing but an interrupt keeps it from doing so again
+			_, _ = cli.Promptly(ctx, func() (struct{}, error) { // it has just passed, so that nothing but an interrupt keeps it from doing so again
 				return struct{}{}, b.kept.Keep(ctx, t.s, RunOptions{Seed: t.seed, Laws: b.laws})
 			})
 		}
@@ -206,7 +206,7 @@ func (b *batch) tell(ctx context.Context, s *scenarios.Scenario, o RunOptions, r
 	if b.story {
 		last = r.Events
 	}
-	again, err := promptly(ctx, func() (result.Result, error) { return b.explain(ctx, s, o, r.Failure, last) })
+	again, err := cli.Promptly(ctx, func() (result.Result, error) { return b.explain(ctx, s, o, r.Failure, last) })
 	if err != nil {
 		return
 	}

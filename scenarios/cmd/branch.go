@@ -89,7 +89,7 @@ Without a change branch lists the choices from the event on.`,
 			if i := strings.LastIndexByte(b.Choose, '='); i >= 0 {
 				b.Label, b.Choose = b.Choose[:i], b.Choose[i+1:]
 			}
-			found, err := promptly(cmd.Context(), func() (Branched, error) {
+			found, err := cli.Promptly(cmd.Context(), func() (Branched, error) {
 				return c.Explorer.Branch(cmd.Context(), capsule, RunOptions{Laws: c.Laws()}, b)
 			})
 			if err != nil {

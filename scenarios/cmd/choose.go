@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,12 +22,12 @@ import (
 
 // choose reads the scenarios that run is asked for: files, names of the catalogue, patterns of such names, and of all of
 // them those with one of the labels. Labels alone choose from the catalogue.
-func (c Config) choose(f runFlags, args []string) ([]*scenarios.Scenario, error) {
+func (c Config) choose(ctx context.Context, f runFlags, args []string) ([]*scenarios.Scenario, error) {
 	words, err := c.matching(args)
 	if err != nil {
 		return nil, err
 	}
-	list, err := c.load(f.catalog || len(args) == 0, words)
+	list, err := c.load(ctx, f.catalog || len(args) == 0, words)
 	if err != nil || len(f.labels) == 0 {
 		return list, err
 	}
@@ -76,7 +77,7 @@ func (c Config) matching(args []string) (words []string, err error) {
 }
 
 // load reads scenario files, or finds them in the catalogue: all of them, or those whose name is no file.
-func (c Config) load(catalog bool, files []string) ([]*scenarios.Scenario, error) {
+func (c Config) load(ctx context.Context, catalog bool, files []string) ([]*scenarios.Scenario, error) {
 	var all []*scenarios.Scenario
 	if c.Catalog != nil {
 		var err error
@@ -95,7 +96,12 @@ func (c Config) load(catalog bool, files []string) ([]*scenarios.Scenario, error
 	}
 	var list []*scenarios.Scenario
 	for _, name := range files {
-		s, err := scenarios.Recover(name, func() (*scenarios.Scenario, error) { return scenarios.Load(name) })
+		s, err := cli.Promptly(ctx, func() (*scenarios.Scenario, error) { // a pipe may have nothing to say for ever
+			return scenarios.Recover(name, func() (*scenarios.Scenario, error) { return scenarios.Load(name) })
+		})
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			s, err = fromCatalog(all, name)
 		}

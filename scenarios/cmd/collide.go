@@ -40,7 +40,7 @@ simulated with the allocators themselves, on a node with a /24.`,
 			case o.Window <= 0 || o.Latency <= 0:
 				return cli.Usagef("--window and --latency are above 0s")
 			}
-			rows, err := promptly(cmd.Context(), func() ([]collide.Row, error) { return collide.Desk(o, args) })
+			rows, err := cli.Promptly(cmd.Context(), func() ([]collide.Row, error) { return collide.Desk(o, args) })
 			if err != nil {
 				return cli.BadInput(err)
 			}

@@ -51,7 +51,7 @@ what VPP, Linux and pods hold. Interfaces and tables go by their owner, not by t
 				return err
 			}
 			if f.worlds != nil {
-				list, err := c.load(false, args)
+				list, err := c.load(cmd.Context(), false, args)
 				if err != nil {
 					return err
 				}

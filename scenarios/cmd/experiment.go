@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -108,7 +109,7 @@ results are byte for byte those of a local run.`,
 }
 
 func runExperiment(cmd *cobra.Command, c Config, f experimentFlags, name string) error {
-	file, s, err := f.read(c, name)
+	file, s, err := f.read(cmd.Context(), c, name)
 	if err != nil {
 		return err
 	}
@@ -181,11 +182,13 @@ func perform(cmd *cobra.Command, c Config, file *experiment.File, out *experimen
 const allSystems = "systems"
 
 // read is the experiment, with what flags say, and its scenario.
-func (f experimentFlags) read(c Config, name string) (*experiment.File, *scenarios.Scenario, error) {
+func (f experimentFlags) read(ctx context.Context, c Config, name string) (*experiment.File, *scenarios.Scenario, error) {
 	file, source := new(experiment.File), name
 	*file = experiment.Default()
-	data, err := inputfile.Read(name)
+	data, err := cli.Promptly(ctx, func() ([]byte, error) { return inputfile.Read(name) })
 	switch {
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, nil, cli.BadInput(err)
 	case err == nil && isExperiment(string(data)):
@@ -197,7 +200,7 @@ func (f experimentFlags) read(c Config, name string) (*experiment.File, *scenari
 			source = beside
 		}
 	}
-	list, err := c.load(false, []string{source})
+	list, err := c.load(ctx, false, []string{source})
 	if err != nil {
 		return nil, nil, err
 	}

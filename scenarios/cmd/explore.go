@@ -207,7 +207,7 @@ func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string, plugin
 	w := &sweep{run: run, plugins: plugins, laws: c.Laws(), first: map[string]found{}, capsules: map[string][]byte{}, explored: Explored{Broken: map[string]int{}}}
 	var s *scenarios.Scenario
 	if file != "" {
-		list, err := c.load(false, []string{file})
+		list, err := c.load(cmd.Context(), false, []string{file})
 		if err != nil {
 			return err
 		}
@@ -324,7 +324,7 @@ func (f *exploreFlags) pointsOf(ctx context.Context, cmd *cobra.Command, c Confi
 	if f.cni.conf != "" {
 		only += " --world netns" + f.cni.words()
 	}
-	points, err := promptly(ctx, func() ([]Point, error) { return c.Explorer.Points(ctx, s, f.seed, w.laws, kinds, f.node) })
+	points, err := cli.Promptly(ctx, func() ([]Point, error) { return c.Explorer.Points(ctx, s, f.seed, w.laws, kinds, f.node) })
 	if err != nil {
 		return 0, err
 	}
@@ -349,7 +349,7 @@ func (f *exploreFlags) pointsOf(ctx context.Context, cmd *cobra.Command, c Confi
 func (f *exploreFlags) everyChoice(ctx context.Context, cmd *cobra.Command, c Config, w *sweep, s *scenarios.Scenario, file string) error {
 	p := startProgress(cmd.ErrOrStderr(), 0)
 	r := p.begin(s)
-	e, err := promptly(ctx, func() (Exhausted, error) { return c.Explorer.Exhaust(ctx, s, w.laws, f.most) })
+	e, err := cli.Promptly(ctx, func() (Exhausted, error) { return c.Explorer.Exhaust(ctx, s, w.laws, f.most) })
 	p.end(r)
 	p.stop()
 	w.explored.Way, w.explored.Complete = "exhaustive", e.Complete

@@ -83,7 +83,7 @@ func (w *sweep) explain(ctx context.Context, c Config) {
 		if found.result.Failure == nil || found.trial.shrink != nil {
 			continue
 		}
-		again, err := promptly(ctx, func() (result.Result, error) {
+		again, err := cli.Promptly(ctx, func() (result.Result, error) {
 			return c.Explorer.Explain(ctx, found.trial.s, RunOptions{Seed: found.trial.seed, Laws: w.laws, Replay: found.trial.replay, Story: w.folder != nil, Series: w.folder != nil}, found.result.Failure, w.lastOf(found.result))
 		})
 		if err != nil || again.Failure == nil || again.Failure.Law != found.result.Failure.Law {
@@ -217,7 +217,7 @@ func (w *sweep) shrinkAll(cmd *cobra.Command, c Config, f *exploreFlags) (lines 
 			shrink = func(ctx context.Context) ([]byte, error) { return c.Explorer.Shrink(ctx, k.trial.s, k.result, w.laws) }
 		}
 		law := k.result.Failure.Law
-		capsule, err := promptly(cmd.Context(), func() ([]byte, error) { return shrink(cmd.Context()) })
+		capsule, err := cli.Promptly(cmd.Context(), func() ([]byte, error) { return shrink(cmd.Context()) })
 		if errors.Is(err, context.Canceled) {
 			return lines, nil
 		}

@@ -96,7 +96,7 @@ func (f exportFlags) run(ctx context.Context, c Config, file string) (trace []by
 			return nil, cli.BadInput(err)
 		}
 	} else {
-		list, err := c.load(false, []string{file})
+		list, err := c.load(ctx, false, []string{file})
 		if err != nil {
 			return nil, err
 		}

@@ -86,7 +86,7 @@ func regressCapsule(cmd *cobra.Command, c Config, name string, format cli.Format
 	}
 	var notes []string
 	started := time.Now()
-	r, err := promptly(cmd.Context(), func() (result.Result, error) {
+	r, err := cli.Promptly(cmd.Context(), func() (result.Result, error) {
 		r, n, err := c.Explorer.Regress(cmd.Context(), capsule, RunOptions{Laws: c.Laws(), Replay: "vppdrill debug replay --regress " + quote(name)})
 		notes = n
 		return r, err

@@ -187,7 +187,7 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 			files = failedFiles(failed)
 		}
 	}
-	list, err := c.choose(f, files)
+	list, err := c.choose(cmd.Context(), f, files)
 	if err != nil {
 		return err
 	}
@@ -267,7 +267,7 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 	}
 	var small []smallest
 	if f.world == "sim" && runErr == nil {
-		small, _ = promptly(cmd.Context(), func() ([]smallest, error) {
+		small, _ = cli.Promptly(cmd.Context(), func() ([]smallest, error) {
 			return c.shrinkFailures(cmd.Context(), cmd.ErrOrStderr(), b.tasks, results, f.shrink), nil
 		})
 	}

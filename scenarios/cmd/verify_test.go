@@ -3,7 +3,9 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -66,4 +68,27 @@ func TestInterruptIsHeard(t *testing.T) {
 		}
 	}
 	close(free)
+}
+
+// TestInterruptWhileReading goal: an interrupt ends a command also while what it reads says nothing. Method: a pipe that nobody writes to.
+func TestInterruptWhileReading(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = r.Close(), w.Close() }()
+	name := "/dev/fd/" + strconv.Itoa(int(r.Fd()))
+	if _, err := os.Stat(name); err != nil {
+		t.Skip("no files of open pipes here")
+	}
+	c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error) {
+		return resultOf(s, o, result.Pass), nil
+	})
+	for _, line := range [][]string{{"run", name}, {"explore", name}, {"experiment", name, "--seeds", "1", "--out", t.TempDir()}} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		time.AfterFunc(20*time.Millisecond, interrupt)
+		if code, _, errOut := execute(t, ctx, c, line...); code != 130 || !strings.Contains(errOut, "interrupted") {
+			t.Errorf("%v: code %d: %s", line, code, errOut)
+		}
+	}
 }

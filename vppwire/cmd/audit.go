@@ -95,7 +95,7 @@ Exit codes: 0 no errors, 1 errors found (with --watch: that stand at the end), 2
 			began := time.Now()
 			if kubeconfig == "" {
 				var o audit.Objects
-				if err := readFiles("audit", cmd.InOrStdin(), args, &o); err != nil {
+				if err := readFiles(cmd.Context(), "audit", cmd.InOrStdin(), args, &o); err != nil {
 					return err
 				}
 				r = audit.Judge(&o)
@@ -124,9 +124,13 @@ Exit codes: 0 no errors, 1 errors found (with --watch: that stand at the end), 2
 }
 
 // readFiles reads for a command what kubectl printed; "-" is the standard input.
-func readFiles(command string, in io.Reader, names []string, o *audit.Objects) error {
+func readFiles(ctx context.Context, command string, in io.Reader, names []string, o *audit.Objects) error {
 	for _, name := range names {
-		if err := readFile(in, name, o); err != nil {
+		_, err := cli.Promptly(ctx, func() (struct{}, error) { return struct{}{}, readFile(in, name, o) }) // a pipe may have nothing to say for ever
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
 			return cli.BadInput(fmt.Errorf("%s: %w", command, err))
 		}
 	}

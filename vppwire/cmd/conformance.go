@@ -115,7 +115,7 @@ func judgeFiles(cmd *cobra.Command, names []string) (r conformance.Result, began
 	}
 	began = time.Now()
 	var o audit.Objects
-	if err := readFiles("conformance", cmd.InOrStdin(), names, &o); err != nil {
+	if err := readFiles(cmd.Context(), "conformance", cmd.InOrStdin(), names, &o); err != nil {
 		return r, began, err
 	}
 	report := audit.Judge(&o)
