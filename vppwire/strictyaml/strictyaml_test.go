@@ -80,6 +80,7 @@ func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "f.yaml:1:1: the file holds no thing"},
 		{"name: x\n---\nname: y\n", "f.yaml:3:1: the file holds more than one document"},
+		{"\xff\xfen\x00a\x00", "f.yaml:1:1: it is UTF-16, as > of Windows PowerShell writes: want UTF-8"},
 		{"name: [x", "f.yaml:1:7: not YAML: "},
 		{"share: 0.1\n", "f.yaml:1:1: name: is missing"},
 		{"name: x\nname: y\n", `f.yaml:2:1: not YAML: mapping key "name" already defined`},

@@ -1,6 +1,7 @@
 package strictyaml
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -20,6 +21,9 @@ func (d *Decoder) Tree(data []byte, what string) (root ast.Node, err error) {
 			root, err = nil, &Error{File: d.File, Line: 1, Column: 1, Message: fmt.Sprintf("not YAML: %v", r)}
 		}
 	}()
+	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
+		return nil, &Error{File: d.File, Line: 1, Column: 1, Message: "it is UTF-16, as > of Windows PowerShell writes: want UTF-8"}
+	}
 	if err := d.bounded(data); err != nil {
 		return nil, err
 	}
