@@ -1,201 +1,220 @@
 package parity
 
 import (
-	"encoding/binary"
-	"errors"
-	"io"
+	"fmt"
 	"net/netip"
-	"os"
 	"testing"
-	"time"
 
-	"go.fd.io/govpp/adapter"
-	"go.fd.io/govpp/api"
-	"go.fd.io/govpp/binapi/af_packet"
 	"go.fd.io/govpp/binapi/cnat"
-	"go.fd.io/govpp/binapi/feature"
-	interfaces "go.fd.io/govpp/binapi/interface"
-	"go.fd.io/govpp/binapi/interface_types"
-	"go.fd.io/govpp/binapi/ip"
-	"go.fd.io/govpp/binapi/ip_neighbor"
 	"go.fd.io/govpp/binapi/ip_types"
 )
 
-// cnatNode is a real VPP with a client on vd0, endpoints on vd1 and vd2, all in a table of their own, and a service of
-// IPv6 that CNAT serves.
+// cnatNode is a node whose services of IPv6 CNAT serves.
 type cnatNode struct {
-	t  *testing.T
-	in *testbed
-	*connection
+	*sixNode
+	cnat.RPCService
 }
 
-// Who is where: MACs end in the device's number.
-var (
-	cnatClient = netip.MustParseAddr("fd00::2")
-	cnatEnds   = []netip.Addr{1: netip.MustParseAddr("fd00:1::2"), 2: netip.MustParseAddr("fd00:2::2")}
-	cnatVIP    = netip.MustParseAddr("fd05::10")
-)
+// cnatTable is where pods are.
+const cnatTable = 1
 
-const (
-	cnatTable          = 1
-	cnatPort, cnatBack = 80, 8080
-)
-
-func newCNATNode(t *testing.T) *cnatNode {
+// newCNATNode has CNAT's features on all interfaces: they serve clients and endpoints of any table.
+func newCNATNode(t *testing.T, table uint32) *cnatNode {
 	t.Helper()
-	path, err := FindVPP("")
-	switch {
-	case os.Geteuid() != 0:
-		t.Skip("needs root: a network namespace")
-	case err != nil:
-		t.Skip("needs VPP: " + err.Error())
-	case testing.Short():
-		t.Skip("needs seconds: starts VPP")
+	n := newSixNode(t, table, &cnat.CnatTranslationUpdate{})
+	for device := range devices {
+		n.feature(device, "ip6-unicast", "cnat-input-ip6")
+		n.feature(device, "ip6-output", "cnat-output-ip6")
 	}
-	in, err := newTestbed()
-	if err != nil {
-		t.Skip("needs a network namespace: " + err.Error())
-	}
-	p, err := start(t.Context(), in, path, comparedHeap)
-	if err != nil {
-		in.close()
-		t.Fatal(err)
-	}
-	c, err := overConnection(p, in.close)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	if _, err := cnat.NewServiceClient(c.conn).CnatGetSnatAddresses(t.Context(), &cnat.CnatGetSnatAddresses{}); errors.As(err, new(*adapter.UnknownMsgError)) {
-		t.Skip("needs a VPP with the plugin cnat")
-	}
-	n := &cnatNode{t, in, c}
-	n.ask(&ip.IPTableAddDelV2{IsAdd: true, Table: ip.IPTable{TableID: cnatTable, IsIP6: true}})
-	for i, a := range []netip.Addr{cnatClient, cnatEnds[1], cnatEnds[2]} {
-		at := interface_types.InterfaceIndex(i + 1)
-		n.ask(&af_packet.AfPacketCreateV3{Mode: af_packet.AF_PACKET_API_MODE_ETHERNET, HostIfName: devices[i], HwAddr: [6]byte{2, 4: 0x0c, 5: byte(i)}, NumRxQueues: 1, NumTxQueues: 1})
-		n.ask(&interfaces.SwInterfaceSetTable{SwIfIndex: at, IsIPv6: true, VrfID: cnatTable})
-		n.ask(&interfaces.SwInterfaceSetFlags{SwIfIndex: at, Flags: interface_types.IF_STATUS_API_FLAG_ADMIN_UP})
-		n.ask(&interfaces.SwInterfaceAddDelAddress{SwIfIndex: at, IsAdd: true, Prefix: ip_types.AddressWithPrefix{Address: message(a.Prev()), Len: 64}})
-		n.ask(&ip_neighbor.IPNeighborAddDel{IsAdd: true, Neighbor: ip_neighbor.IPNeighbor{SwIfIndex: at, Flags: ip_neighbor.IP_API_NEIGHBOR_FLAG_STATIC,
-			MacAddress: [6]byte{2, 5: byte(i)}, IPAddress: message(a)}})
-		n.feature(at, "ip6-unicast", "cnat-input-ip6")
-		n.feature(at, "ip6-output", "cnat-output-ip6")
-	}
-	return n
+	return &cnatNode{n, cnat.NewServiceClient(n.conn)}
 }
 
-// must ends a test whose request was refused or had no answer.
-func must[T any](answer T, err error) func(*testing.T) {
-	return func(t *testing.T) {
-		t.Helper()
-		if err != nil {
-			t.Fatalf("%T: %v", answer, err)
-		}
-	}
-}
-
-// ask is for requests that the model knows too.
-func (n *cnatNode) ask(m api.Message) {
+// serve has an address and port of UDP served by endpoints, and returns VPP's number of it.
+func (n *cnatNode) serve(vip netip.AddrPort, proto ip_types.IPProto, kind cnat.CnatLbType, ends ...netip.AddrPort) uint32 {
 	n.t.Helper()
-	must(n.Ask(n.t.Context(), m))(n.t)
+	at := func(a netip.AddrPort) cnat.CnatEndpoint {
+		return cnat.CnatEndpoint{SwIfIndex: none, IfAf: ip_types.ADDRESS_IP6, Addr: message(a.Addr()), Port: a.Port()}
+	}
+	m := &cnat.CnatTranslationUpdate{Translation: cnat.CnatTranslation{Vip: at(vip), IPProto: proto, LbType: kind}}
+	for _, e := range ends {
+		m.Translation.Paths = append(m.Translation.Paths, cnat.CnatEndpointTuple{DstEp: at(e), SrcEp: at(netip.AddrPortFrom(netip.IPv6Unspecified(), 0))})
+	}
+	r, err := n.CnatTranslationUpdate(n.t.Context(), m)
+	must(r, err)(n.t)
+	n.t.Logf("cnat_translation_update %s %v: id %d", vip, ends, r.ID)
+	return r.ID
 }
 
-func (n *cnatNode) feature(at interface_types.InterfaceIndex, arc, name string) {
+func (n *cnatNode) purge() {
 	n.t.Helper()
-	must(feature.NewServiceClient(n.conn).FeatureEnableDisable(n.t.Context(), &feature.FeatureEnableDisable{SwIfIndex: at, Enable: true, ArcName: arc, FeatureName: name}))(n.t)
+	must(n.CnatSessionPurge(n.t.Context(), &cnat.CnatSessionPurge{}))(n.t)
+	n.t.Log("cnat_session_purge")
 }
 
-// all is what a dump shows.
-func all[T any](t *testing.T, next func() (T, error), err error) (list []T) {
-	t.Helper()
-	for err == nil {
-		var one T
-		if one, err = next(); err == nil {
-			list = append(list, one)
-		}
-	}
-	if !errors.Is(err, io.EOF) {
-		t.Fatal(err)
-	}
-	return list
-}
-
-// serve has the service of one endpoint, by UDP.
-func (n *cnatNode) serve(end netip.Addr) {
+func (n *cnatNode) sessions() int {
 	n.t.Helper()
-	nowhere := cnat.CnatEndpoint{SwIfIndex: none, IfAf: ip_types.ADDRESS_IP6, Addr: message(netip.IPv6Unspecified())}
-	vip, back := nowhere, nowhere
-	vip.Addr, vip.Port, back.Addr, back.Port = message(cnatVIP), cnatPort, message(end), cnatBack
-	must(cnat.NewServiceClient(n.conn).CnatTranslationUpdate(n.t.Context(), &cnat.CnatTranslationUpdate{Translation: cnat.CnatTranslation{Vip: vip,
-		IPProto: protocolUDP, Paths: []cnat.CnatEndpointTuple{{DstEp: back, SrcEp: nowhere}}}}))(n.t)
-}
-
-// heard is who gets a datagram that is sent into a device: a device, its source and its destination. Empty: nobody.
-func (n *cnatNode) heard(device int, src, dst netip.AddrPort) (string, netip.AddrPort, netip.AddrPort) {
-	n.t.Helper()
-	for _, w := range n.in.wires {
-		w.read()
-	}
-	body := ip6(src.Addr(), dst.Addr(), dst.Port(), numbered(1))
-	binary.BigEndian.PutUint16(body[ip6Len:], src.Port())
-	if err := n.in.wire(devices[device]).send(ethernet6([6]byte{2, 4: 0x0c, 5: byte(device)}, [6]byte{2, 5: byte(device)}, body)); err != nil {
-		n.t.Fatal(err)
-	}
-	for until := time.Now().Add(hearWait); time.Now().Before(until); time.Sleep(time.Millisecond) {
-		for _, w := range n.in.wires {
-			for _, f := range w.read() {
-				if len(f) < ethernetLen+ip6Len+udpLen || binary.BigEndian.Uint16(f[12:]) != etherIPv6 || f[ethernetLen+6] != protocolUDP || f[0] == 0x33 {
-					continue
-				}
-				b := f[ethernetLen:]
-				from := netip.AddrPortFrom(netip.AddrFrom16([16]byte(b[8:24])), binary.BigEndian.Uint16(b[ip6Len:]))
-				return w.device, from, netip.AddrPortFrom(netip.AddrFrom16([16]byte(b[24:40])), binary.BigEndian.Uint16(b[ip6Len+2:]))
-			}
-		}
-	}
-	return "", netip.AddrPort{}, netip.AddrPort{}
+	shown, err := n.CnatSessionDump(n.t.Context(), &cnat.CnatSessionDump{})
+	return len(all(n.t, shown.Recv, err))
 }
 
 // Goal: why VPP serves no services of IPv6 is true of the VPP that is there; where it is not any more, this test says
-// so. Method: a service of CNAT's, whose features on interfaces do serve clients and endpoints of any table. Its only
-// endpoint is replaced by another one: the client's session goes on to the one that is gone, for as long as it sends.
-// No message ends one session; the one that ends all takes the translations along.
+// so. Method: a service's only endpoint is replaced by another one: the client's session goes on to the one that is gone,
+// for as long as it sends, also when the translation is deleted and made again. No message ends one session; the one that
+// ends all takes the translations along.
 func TestCNATServesTheGone(t *testing.T) {
-	n := newCNATNode(t)
-	vip, client := netip.AddrPortFrom(cnatVIP, cnatPort), netip.AddrPortFrom(cnatClient, 4000)
-	ends := make([]netip.AddrPort, len(cnatEnds))
-	for i, a := range cnatEnds {
-		ends[i] = netip.AddrPortFrom(a, cnatBack)
+	n := newCNATNode(t, cnatTable)
+	one := n.serve(sixVIP, ip_types.IP_API_PROTO_UDP, cnat.CNAT_LB_TYPE_DEFAULT, sixEnds[1])
+	if got, want := n.heard(0, sixClient, sixVIP), (arrival{"vd1", sixClient, sixEnds[1]}); got != want {
+		t.Fatalf("a request: %v, not %v", got, want)
 	}
-	n.serve(cnatEnds[1])
-	if at, from, to := n.heard(0, client, vip); at != "vd1" || from != client || to != ends[1] {
-		t.Fatalf("a request came out of %q from %s to %s", at, from, to)
+	if got, want := n.heard(1, sixEnds[1], sixClient), (arrival{"vd0", sixVIP, sixClient}); got != want {
+		t.Fatalf("its answer: %v, not %v", got, want)
 	}
-	if at, from, to := n.heard(1, ends[1], client); at != "vd0" || from != vip || to != client {
-		t.Fatalf("its answer came out of %q from %s to %s", at, from, to)
+	n.serve(sixVIP, ip_types.IP_API_PROTO_UDP, cnat.CNAT_LB_TYPE_DEFAULT, sixEnds[2])
+	if got := n.heard(0, netip.AddrPortFrom(sixClient.Addr(), 4001), sixVIP); got.dst != sixEnds[2] {
+		t.Errorf("a new session after the change: %v", got)
 	}
-	n.serve(cnatEnds[2])
-	if at, _, to := n.heard(0, netip.AddrPortFrom(cnatClient, 4001), vip); at != "vd2" || to != ends[2] {
-		t.Errorf("a new session after the change came out of %q to %s", at, to)
+	if got := n.heard(0, sixClient, sixVIP); got.dst != sixEnds[1] {
+		t.Errorf("the old session: %v: CNAT ends sessions with their endpoint here, so that services of IPv6 can be served", got)
 	}
-	if at, _, to := n.heard(0, client, vip); at != "vd1" || to != ends[1] {
-		t.Errorf("the old session goes to %q, %s: CNAT ends sessions with their endpoint here, so that services of IPv6 can be served", at, to)
+	must(n.CnatTranslationDel(t.Context(), &cnat.CnatTranslationDel{ID: one}))(t)
+	t.Logf("cnat_translation_del %d", one)
+	if got := n.heard(0, sixClient, sixVIP); got.dst != sixEnds[1] {
+		t.Errorf("the session of a translation that is gone: %v", got)
 	}
-	rpc := cnat.NewServiceClient(n.conn)
-	sessions := func() int {
-		shown, err := rpc.CnatSessionDump(t.Context(), &cnat.CnatSessionDump{})
-		return len(all(t, shown.Recv, err))
+	n.serve(netip.AddrPortFrom(sixVIP.Addr(), 81), ip_types.IP_API_PROTO_UDP, cnat.CNAT_LB_TYPE_DEFAULT, sixEnds[3]) // takes the number
+	n.serve(sixVIP, ip_types.IP_API_PROTO_UDP, cnat.CNAT_LB_TYPE_DEFAULT, sixEnds[2])
+	if got := n.heard(0, sixClient, sixVIP); got.dst != sixEnds[1] {
+		t.Errorf("the old session under a new translation: %v", got)
 	}
-	if got := sessions(); got == 0 {
+	if n.sessions() == 0 {
 		t.Error("no session is shown")
 	}
-	must(rpc.CnatSessionPurge(t.Context(), &cnat.CnatSessionPurge{}))(t)
-	if got := sessions(); got != 0 {
+	n.purge()
+	if got := n.sessions(); got != 0 {
 		t.Errorf("%d sessions after all were ended", got)
 	}
-	shown, err := rpc.CnatTranslationDump(t.Context(), &cnat.CnatTranslationDump{})
+	shown, err := n.CnatTranslationDump(t.Context(), &cnat.CnatTranslationDump{})
 	if left := all(t, shown.Recv, err); len(left) != 0 {
 		t.Errorf("ending all sessions left %d translations: sessions can be ended without them here", len(left))
+	}
+}
+
+// Goal: why ending all sessions and making translations again is no way either. Method: Maglev chooses by the packet
+// alone, so that a session that begins again gets the endpoint that it had. Between the end and the client's next packet
+// an answer comes to the client from the endpoint's own address: a client's TCP resets the connection then. And a
+// session that is older than an endpoint begins again at that one.
+func TestCNATPurgeCutsTheLiving(t *testing.T) {
+	n := newCNATNode(t, cnatTable)
+	serve := func(ends ...netip.AddrPort) {
+		n.serve(sixVIP, ip_types.IP_API_PROTO_TCP, cnat.CNAT_LB_TYPE_MAGLEV, ends...)
+	}
+	serve(sixEnds[1], sixEnds[2])
+	first := n.sent(0, protocolTCP, sixClient, sixVIP)
+	end := first.dst
+	if end != sixEnds[1] && end != sixEnds[2] {
+		t.Fatalf("a request: %v", first)
+	}
+	device := int(first.device[2] - '0')
+	n.purge()
+	serve(sixEnds[1], sixEnds[2])
+	if got, want := n.sent(device, protocolTCP, end, sixClient), (arrival{"vd0", end, sixClient}); got != want {
+		t.Errorf("an answer before the client's next packet: %v, not %v: sessions can be ended unseen here", got, want)
+	}
+	if got := n.sent(0, protocolTCP, sixClient, sixVIP); got.dst != end {
+		t.Errorf("the session that began again: %v", got)
+	}
+	serve(sixEnds[1], sixEnds[2], sixEnds[3])
+	moved := 0
+	const sessions = 40
+	before := map[netip.AddrPort]netip.AddrPort{}
+	serve(sixEnds[1], sixEnds[2])
+	for port := range uint16(sessions) {
+		src := netip.AddrPortFrom(sixClient.Addr(), 5000+port)
+		before[src] = n.sent(0, protocolTCP, src, sixVIP).dst
+	}
+	serve(sixEnds[1], sixEnds[2], sixEnds[3])
+	n.purge()
+	serve(sixEnds[1], sixEnds[2], sixEnds[3])
+	for port := range uint16(sessions) {
+		src := netip.AddrPortFrom(sixClient.Addr(), 5000+port)
+		if n.sent(0, protocolTCP, src, sixVIP).dst != before[src] {
+			moved++
+		}
+	}
+	t.Logf("%d of %d sessions with endpoints that live go to another one", moved, sessions)
+	if moved == 0 {
+		t.Error("no session moved to the endpoint that came after it")
+	}
+}
+
+// Goal: why the address of an endpoint that has gone cannot be made a service of its own that leads on to a live one.
+// Method: CNAT has services' addresses in table 0 alone, so that nothing comes of it where pods are in another. In table 0 the first
+// endpoint's session leads on to the second; when that goes too, answers of the third come to the client from an address
+// that it has not called.
+func TestCNATLeadsOnOnce(t *testing.T) {
+	for _, table := range []uint32{cnatTable, 0} {
+		t.Run(fmt.Sprint("table ", table), func(t *testing.T) {
+			n := newCNATNode(t, table)
+			serve := func(at, by netip.AddrPort) { n.serve(at, ip_types.IP_API_PROTO_UDP, cnat.CNAT_LB_TYPE_DEFAULT, by) }
+			serve(sixVIP, sixEnds[1])
+			n.heard(0, sixClient, sixVIP)
+			serve(sixVIP, sixEnds[2])
+			serve(sixEnds[1], sixEnds[2])
+			got := n.heard(0, sixClient, sixVIP)
+			if table != 0 {
+				if got.dst != sixEnds[1] {
+					t.Errorf("the old session: %v: it leads on in any table here", got)
+				}
+				return
+			}
+			if got.dst != sixEnds[2] {
+				t.Fatalf("the old session: %v", got)
+			}
+			if got, want := n.heard(2, sixEnds[2], sixClient), (arrival{"vd0", sixVIP, sixClient}); got != want {
+				t.Errorf("its answer: %v, not %v", got, want)
+			}
+			serve(sixVIP, sixEnds[3])
+			serve(sixEnds[1], sixEnds[3])
+			serve(sixEnds[2], sixEnds[3])
+			n.heard(0, sixClient, sixVIP)
+			if got := n.heard(3, sixEnds[3], sixClient); got.src == sixVIP {
+				t.Errorf("an answer of the third endpoint: %v: it leads on more than once here", got)
+			}
+		})
+	}
+}
+
+// Goal: why a session of an endpoint that has gone cannot be starved until it is too old. Method: a classifier denies its
+// packets on the client's interface. CNAT's node is before it, so that each packet makes the session young again.
+func TestCNATComesFirst(t *testing.T) {
+	n := newCNATNode(t, cnatTable)
+	n.serve(sixVIP, ip_types.IP_API_PROTO_UDP, cnat.CNAT_LB_TYPE_DEFAULT, sixEnds[1])
+	n.heard(0, sixClient, sixVIP)
+	for _, line := range []string{"classify table mask l3 ip6 src dst l4 src_port dst_port buckets 64 acl-miss-next permit",
+		fmt.Sprintf("classify session acl-hit-next deny table-index 0 match l3 ip6 src %s dst %s l4 src_port %d dst_port %d",
+			sixClient.Addr(), sixVIP.Addr(), sixClient.Port(), sixVIP.Port()),
+		"set interface input acl intfc host-vd0 ip6-table 0"} {
+		t.Log(line, n.cli(line))
+	}
+	if got := n.heard(0, sixClient, sixVIP); got.dst != sixEnds[1] {
+		t.Errorf("the session whose packets are denied: %v: it can be starved here", got)
+	}
+}
+
+// Goal: a pod that is its own endpoint has CNAT's answer: its packets come back to it from another address, and the
+// answers from the service's.
+func TestCNATServesItself(t *testing.T) {
+	n := newCNATNode(t, cnatTable)
+	must(n.CnatSetSnatPolicy(t.Context(), &cnat.CnatSetSnatPolicy{Policy: cnat.CNAT_POLICY_K8S}))(t)
+	must(n.CnatSetSnatAddresses(t.Context(), &cnat.CnatSetSnatAddresses{SwIfIndex: none, SnatIP6: ip_types.IP6Address(sixClient.Addr().Prev().As16())}))(t)
+	n.serve(sixVIP, ip_types.IP_API_PROTO_UDP, cnat.CNAT_LB_TYPE_DEFAULT, sixEnds[1])
+	self := netip.AddrPortFrom(sixEnds[1].Addr(), 4000)
+	request := n.heard(1, self, sixVIP)
+	if request.src.Addr() != sixClient.Addr().Prev() || request.dst != sixEnds[1] {
+		t.Fatalf("a request: %v", request)
+	}
+	if got, want := n.heard(1, sixEnds[1], request.src), (arrival{"vd1", sixVIP, self}); got != want {
+		t.Errorf("its answer: %v, not %v", got, want)
 	}
 }
