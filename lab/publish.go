@@ -49,11 +49,11 @@ func (w *World) publishNode(ctx context.Context, n *node) error {
 	}
 	n.mu.Lock()
 	w.assign(n, n.podCIDRs)
-	object := etcd.Node{UID: n.uid(), PodCIDRs: slices.Clone(n.podCIDRs), Addresses: slices.Clone(n.management)}
+	object := etcd.Node{UID: n.uid(), PodCIDRs: slices.Clone(n.podCIDRs), Addresses: slices.Clone(n.management), Zone: w.scenario().Topology.Zones.Of(n.name)}
 	n.mu.Unlock()
 	p := w.control
 	p.mu.Lock()
-	p.heardNodes[n.name] = nodeagent.HeardNode(agent.NodeSeen{Name: n.name, UID: object.UID, PodCIDRs: object.PodCIDRs, Addresses: object.Addresses})
+	p.heardNodes[n.name] = nodeagent.HeardNode(agent.NodeSeen{Name: n.name, UID: object.UID, PodCIDRs: object.PodCIDRs, Addresses: object.Addresses, Zone: object.Zone})
 	p.mu.Unlock()
 	if err := p.objects.PutNode(ctx, n.name, object); err != nil {
 		return fmt.Errorf("API server: node %s: %w", n.name, err)

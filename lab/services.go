@@ -34,6 +34,7 @@ type services struct {
 // told is a service as the API server has it.
 type told struct {
 	scenario scenarios.Service
+	zones    scenarios.Zones
 	service  service.Service
 	slice    service.Slice
 }
@@ -101,9 +102,9 @@ func (w *World) served() map[string]told {
 		}
 		n.mu.Unlock()
 	}
-	out := map[string]told{}
+	out, zones := map[string]told{}, w.scenario().Topology.Zones
 	for name, s := range w.services.wanted { //vppdrill:unordered each by itself
-		out[name] = told{s, endpoints.Service(s), endpoints.Slice(s, pods, hosts)}
+		out[name] = told{s, zones, endpoints.Service(s), endpoints.Slice(s, zones, pods, hosts)}
 	}
 	return out
 }
@@ -191,7 +192,7 @@ func (s *services) toldStates(nodes []fact.NodeState) []scenarios.ServiceState {
 	var out []scenarios.ServiceState
 	for _, name := range slices.Sorted(maps.Keys(s.told)) {
 		t := s.told[name]
-		out = append(out, endpoints.State(t.scenario, t.slice, nodes))
+		out = append(out, endpoints.State(t.scenario, t.zones, t.slice, nodes))
 	}
 	return out
 }

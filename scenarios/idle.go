@@ -57,6 +57,7 @@ var uses = []use{
 	{"topology.otherNICs", wired, ofWiring},
 	{"topology.nicMTU", wired, ofWiring},
 	{"topology.hostIPs", wired, ofWiring},
+	{"topology.zones", distributes, "is of services with trafficDistribution"},
 	{"config.wiring.node", wired, ofWiring},
 	{"config.wiring.host", wired, ofWiring},
 	{"config.wiring.mtu", wired, ofWiring},

@@ -56,6 +56,8 @@ type Topology struct {
 	NICMTU uint32 `yaml:"nicMTU" min:"576" max:"9216" doc:"MTU of the nodes' NICs and of the network between them."`
 	// HostIPs counts the management addresses of each node's Linux side beside the interconnect: 1 by default.
 	HostIPs int `yaml:"hostIPs" min:"0" max:"8" doc:"Management addresses of each node's Linux side."`
+	// Zones are for services: see Distribution.
+	Zones Zones `yaml:"zones" min:"0" max:"26" doc:"Zones that nodes lie in by turns, zone-a, zone-b and so on; none when absent."`
 	// ClockSpread and ClockDrift say how wrong machines' clocks are: each machine draws its own, and so does the one on which a life of a
 	// controller runs. Nothing corrects them during a run.
 	ClockSpread time.Duration `yaml:"clockSpread" doc:"How far machines' wall clocks are ahead or behind at most, those of controllers too."`

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"iter"
 	"net/netip"
 	"time"
 )
@@ -23,6 +24,8 @@ type Service struct {
 	// ExternalPolicy and InternalPolicy say which endpoints clients from outside and from inside get.
 	ExternalPolicy TrafficPolicy `yaml:"externalTrafficPolicy" enum:"cluster,local" doc:"Whose endpoints clients from outside get; cluster when absent."`
 	InternalPolicy TrafficPolicy `yaml:"internalTrafficPolicy" enum:"cluster,local" doc:"Whose endpoints clients from inside get; cluster when absent."`
+	// Distribution chooses among what they get of all nodes.
+	Distribution Distribution `yaml:"trafficDistribution" enum:"prefer-same-zone,prefer-same-node" doc:"Which endpoints clients get as long as there are any: those of their own zone, or node and else zone; all when absent."`
 }
 
 // Protocol is what a service speaks. The zero Protocol is TCP.
@@ -104,6 +107,8 @@ func (a SetReady) String() string      { return actionLine(a) }
 // ServiceState is a service as the API server has it, for laws.
 type ServiceState struct {
 	Service
+	// Zones are the cluster's.
+	Zones Zones
 	// Endpoints that take new sessions, in ascending address order.
 	Endpoints []EndpointState
 }
@@ -133,6 +138,22 @@ func (s Service) problem() (field, message string) {
 
 func (a ChangeService) problem() (field, message string) { return Service(a).problem() }
 
+// everyService are the services of the start and those that the timeline makes or changes, by the path of each.
+func (s *Scenario) everyService() iter.Seq2[string, Service] {
+	return func(yield func(string, Service) bool) {
+		for i, svc := range s.Services {
+			if !yield(fmt.Sprintf("services[%d]", i), svc) {
+				return
+			}
+		}
+		for i, step := range s.Timeline {
+			if svc, is := step.Action.(ChangeService); is && !yield(fmt.Sprintf("timeline[%d]", i), Service(svc)) {
+				return
+			}
+		}
+	}
+}
+
 // checkServices: services are listed where VPP serves them, each once.
 func (s *Scenario) checkServices() *InputError {
 	w := &s.Config.Wiring
@@ -145,6 +166,11 @@ func (s *Scenario) checkServices() *InputError {
 	for i, step := range s.Timeline {
 		if _, is := step.Action.(ChangeService); is && w.Services != ServedByVPP {
 			return s.wrongAt(fmt.Sprintf("timeline[%d].do", i), "change-service needs config.wiring.services: vpp; nothing else here serves services")
+		}
+	}
+	for path, svc := range s.everyService() {
+		if svc.Distribution == SameZone && s.Topology.Zones == 0 {
+			return s.wrongAt(path+".trafficDistribution", "prefer-same-zone needs topology.zones: without zones all endpoints are alike")
 		}
 	}
 	seen := map[string]bool{}

@@ -171,7 +171,7 @@ func (w *World) slice(s scenarios.Service) service.Slice {
 			hosts = append(hosts, endpoints.Host{Name: n.Name, Addr: n.Addresses[0]})
 		}
 	}
-	return endpoints.Slice(s, list, hosts)
+	return endpoints.Slice(s, w.s.Topology.Zones, list, hosts)
 }
 
 // serviceStates are the services as the API server has them, with where their ready endpoints are.
@@ -179,7 +179,7 @@ func (w *World) serviceStates(nodes []fact.NodeState) []scenarios.ServiceState {
 	var out []scenarios.ServiceState
 	for _, name := range slices.Sorted(maps.Keys(w.services.served)) {
 		if parts := w.slicesOf(name); len(parts) > 0 {
-			out = append(out, endpoints.State(w.services.served[name], endpoints.Join(parts), nodes))
+			out = append(out, endpoints.State(w.services.served[name], w.s.Topology.Zones, endpoints.Join(parts), nodes))
 		}
 	}
 	return out

@@ -136,7 +136,7 @@ func (st stage) Join(_ context.Context, name string, podCIDRs []netip.Prefix) er
 		}
 		st.assign(name, blocks)
 	}
-	return st.cluster.AddNode(cluster.Node{Meta: cluster.Meta{Name: name}, Addresses: m.management, PodCIDRs: podCIDRs, Network: st.network()})
+	return st.cluster.AddNode(cluster.Node{Meta: cluster.Meta{Name: name}, Addresses: m.management, PodCIDRs: podCIDRs, Network: st.network(), Zone: st.s.Topology.Zones.Of(name)})
 }
 
 // network is the condition NetworkUnavailable that nodes register with.
@@ -199,7 +199,7 @@ func (st stage) Register(_ context.Context, name string, podCIDRs []netip.Prefix
 	for _, p := range podCIDRs {
 		st.reassign(name, p)
 	}
-	st.cluster.Lifecycle.Join(cluster.Node{Meta: cluster.Meta{Name: name}, Addresses: m.management, PodCIDRs: podCIDRs, Network: st.network()})
+	st.cluster.Lifecycle.Join(cluster.Node{Meta: cluster.Meta{Name: name}, Addresses: m.management, PodCIDRs: podCIDRs, Network: st.network(), Zone: st.s.Topology.Zones.Of(name)})
 	return nil
 }
 

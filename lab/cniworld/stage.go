@@ -33,7 +33,7 @@ var (
 var lacks = []timeline.Need{timeline.AgentAndVPP, timeline.AgentCalls, timeline.WatchDelivery, timeline.ControllerCalls, timeline.PlantedFaults, timeline.PodHooks, timeline.MemifPrograms, timeline.UnsyncedWrites, timeline.OneWayFabric, timeline.SlowFabric,
 	timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.PausedControllers, timeline.NodeDaemons, timeline.CloudRanges, timeline.CloudRoutes,
 	timeline.PausedPrograms, timeline.OtherVersions, timeline.ServiceFeed, timeline.PolicyFeed, timeline.WatchGaps, timeline.GivenAddresses, timeline.SlowServers,
-	timeline.OwnClocks, timeline.CutLinks, timeline.GivenMachines, timeline.ExternalPlugin, timeline.VhostNet,
+	timeline.OwnClocks, timeline.CutLinks, timeline.GivenMachines, timeline.NodeZones, timeline.ExternalPlugin, timeline.VhostNet,
 	timeline.NodeFinalizers, timeline.NodeObjects, timeline.NodeNames, timeline.Strangers, timeline.WantedAddresses}
 
 // Lacks implements timeline.World.

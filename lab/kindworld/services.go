@@ -138,6 +138,12 @@ func objectOf(s scenarios.Service) *v1.Service {
 	if s.InternalPolicy == scenarios.NodeLocal {
 		out.Spec.InternalTrafficPolicy = new(v1.ServiceInternalTrafficPolicyLocal)
 	}
+	switch s.Distribution {
+	case scenarios.SameZone:
+		out.Spec.TrafficDistribution = new(v1.ServiceTrafficDistributionPreferSameZone)
+	case scenarios.SameNode:
+		out.Spec.TrafficDistribution = new(v1.ServiceTrafficDistributionPreferSameNode)
+	}
 	if s.Affinity > 0 {
 		out.Spec.SessionAffinity = v1.ServiceAffinityClientIP
 		out.Spec.SessionAffinityConfig = &v1.SessionAffinityConfig{ClientIP: &v1.ClientIPConfig{TimeoutSeconds: new(int32(s.Affinity / time.Second))}}
@@ -323,7 +329,7 @@ func (w *World) sliceOf(s scenarios.Service) (out service.Slice) {
 func (w *World) serviceStates(nodes []fact.NodeState) (out []scenarios.ServiceState) {
 	for _, name := range slices.Sorted(maps.Keys(w.services.wanted)) {
 		s := w.services.wanted[name]
-		out = append(out, endpoints.State(s, w.sliceOf(s), nodes))
+		out = append(out, endpoints.State(s, 0, w.sliceOf(s), nodes))
 	}
 	return out
 }

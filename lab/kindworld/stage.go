@@ -28,7 +28,7 @@ var _ timeline.World = stage{}
 // lacks is what no cluster of real machines has.
 var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timeline.ControllerCalls, timeline.PlantedFaults, timeline.PodHooks, timeline.MemifPrograms, timeline.UnwiredPods, timeline.OnlyNICs, timeline.UnsyncedWrites, timeline.OneWayFabric, timeline.SlowFabric,
 	timeline.ServerLink, timeline.PausedControllers, timeline.DHCPServer, timeline.OtherVersions,
-	timeline.ForgetfulRuntimes, timeline.OwnClocks, timeline.WatchGaps, timeline.GivenAddresses, timeline.GivenPodCIDRs, timeline.SlowServers, timeline.GivenMachines,
+	timeline.ForgetfulRuntimes, timeline.OwnClocks, timeline.WatchGaps, timeline.GivenAddresses, timeline.GivenPodCIDRs, timeline.SlowServers, timeline.GivenMachines, timeline.NodeZones,
 	timeline.RudeRuntimes, timeline.BoundedApps, timeline.StaticPods, timeline.PodNamespaces, timeline.ExternalPlugin, timeline.OtherMaxPods,
 	timeline.PluginPrograms, timeline.NodeFinalizers, timeline.NodeObjects, timeline.NodeNames, timeline.Strangers, timeline.WantedAddresses, timeline.PolicyFeed}
 

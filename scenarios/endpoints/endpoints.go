@@ -49,8 +49,9 @@ func Service(s scenarios.Service) service.Service {
 	return out
 }
 
-// Slice is what the controller makes of a service, complete: its application's pods, and the hosts that serve it.
-func Slice(s scenarios.Service, pods []Pod, hosts []Host) service.Slice {
+// Slice is what the controller makes of a service, complete: its application's pods, and the hosts that serve it, with
+// hints for the clients that the service's traffic distribution means each ready one for.
+func Slice(s scenarios.Service, zones scenarios.Zones, pods []Pod, hosts []Host) service.Slice {
 	out := service.Slice{Name: service.Name{Namespace: namespace, Name: s.Name}, Service: s.Name,
 		Ports: []service.SlicePort{{Proto: proto(s.Protocol), Port: uint16(s.TargetPort)}}}
 	for _, p := range pods {
@@ -64,12 +65,28 @@ func Slice(s scenarios.Service, pods []Pod, hosts []Host) service.Slice {
 			out.Endpoints = append(out.Endpoints, service.Endpoint{Addr: h.Addr, Node: h.Name, Ready: true, Serving: true})
 		}
 	}
+	for i := range out.Endpoints {
+		hint(&out.Endpoints[i], s.Distribution, zones)
+	}
 	return out
 }
 
+// hint is the controller's of one endpoint (ReconcileHints of k8s.io/endpointslice/trafficdist).
+func hint(e *service.Endpoint, d scenarios.Distribution, zones scenarios.Zones) {
+	if d == "" || !e.Ready {
+		return
+	}
+	if zone := zones.Of(e.Node); zone != "" {
+		e.ForZones = []string{zone}
+	}
+	if d == scenarios.SameNode {
+		e.ForNodes = []string{e.Node}
+	}
+}
+
 // State is a service with its slice as laws see it, with the namespaces of the nodes' pods.
-func State(s scenarios.Service, slice service.Slice, nodes []fact.NodeState) scenarios.ServiceState {
-	out := scenarios.ServiceState{Service: s}
+func State(s scenarios.Service, zones scenarios.Zones, slice service.Slice, nodes []fact.NodeState) scenarios.ServiceState {
+	out := scenarios.ServiceState{Service: s, Zones: zones}
 	for _, e := range slice.Endpoints {
 		if !e.Ready {
 			continue

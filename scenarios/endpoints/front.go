@@ -80,5 +80,19 @@ func (f *Front) KeepsClients(serve []scenarios.EndpointState) bool {
 
 // Expected are the endpoints that a front serves.
 func (f *Front) Expected(svc *scenarios.ServiceState) []scenarios.EndpointState {
-	return slices.DeleteFunc(slices.Clone(svc.Endpoints), func(e scenarios.EndpointState) bool { return f.local && e.Node != f.at })
+	those := func(keep func(node string) bool) []scenarios.EndpointState {
+		return slices.DeleteFunc(slices.Clone(svc.Endpoints), func(e scenarios.EndpointState) bool { return !keep(e.Node) })
+	}
+	here := func(node string) bool { return node == f.at }
+	if f.local {
+		return those(here)
+	}
+	if near := those(here); svc.Distribution == scenarios.SameNode && len(near) > 0 {
+		return near
+	}
+	zone := svc.Zones.Of(f.at)
+	if near := those(func(node string) bool { return svc.Zones.Of(node) == zone }); svc.Distribution != "" && zone != "" && len(near) > 0 {
+		return near
+	}
+	return svc.Endpoints
 }

@@ -40,7 +40,7 @@ func (v *Served) Now(services []scenarios.ServiceState) (facts []fact.Fact) {
 			case !front.addr.IsValid():
 			case s.Affinity != 0:
 				v.kept[f] = true
-			case len(s.Endpoints) > 0 && !front.local:
+			case len(s.Endpoints) > 0 && !front.local && s.Distribution == "":
 				now[f] = s.Service
 			}
 		}

@@ -39,6 +39,7 @@ const (
 	GivenPodCIDRs
 	SlowServers
 	GivenMachines
+	NodeZones
 	RudeRuntimes
 	BoundedApps
 	StaticPods
@@ -94,6 +95,7 @@ var needs = [...]string{
 	GivenPodCIDRs:     "a Node object's pod CIDR is not changed by anybody",
 	SlowServers:       "connections to the API server cannot be made slow",
 	GivenMachines:     "machines here have one NIC with Ethernet's MTU and one management address",
+	NodeZones:         "no cloud says here which zone a machine is in",
 	RudeRuntimes:      "the container runtime is a real one and behaves as it does",
 	BoundedApps:       "the scheduler bounds no application's pods on a node",
 	StaticPods:        "no pod comes from a node's own files here",
@@ -218,6 +220,7 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"topology.nicMTU", GivenMachines, s.Topology.NICMTU != scenarios.Default().Topology.NICMTU},
 		{"topology.otherNICs", GivenMachines, len(s.Topology.OtherNICs) > 0},
 		{"topology.hostIPs", GivenMachines, s.Topology.HostIPs != 1},
+		{"topology.zones", NodeZones, s.Topology.Zones != 0},
 		{"topology.maxPodsPerNode", OtherMaxPods, s.Topology.MaxPodsPerNode != scenarios.Default().Topology.MaxPodsPerNode},
 		{"expect.exhausted", SeenRefusals, s.Expect.Exhausted != nil}, {"expect.waiting", SeenRefusals, s.Expect.Waiting != nil},
 		{"expect.refused", SeenRefusals, s.Expect.Refused != nil}, {"expect.neverAnswered", SeenRefusals, s.Expect.NeverAnswered != nil},

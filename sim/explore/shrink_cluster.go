@@ -56,6 +56,7 @@ func (k *shrinker) fewerPods() {
 	usual := scenarios.Default()
 	k.change(func(s *scenarios.Scenario) { s.Topology.MaxPodsPerNode = usual.Topology.MaxPodsPerNode })
 	k.change(func(s *scenarios.Scenario) { s.Topology.HostIPs = usual.Topology.HostIPs })
+	k.change(func(s *scenarios.Scenario) { s.Topology.Zones = usual.Topology.Zones })
 	k.change(func(s *scenarios.Scenario) { s.Topology.NIC = usual.Topology.NIC })
 	k.change(func(s *scenarios.Scenario) { s.Limits = usual.Limits })
 }

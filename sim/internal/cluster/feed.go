@@ -81,7 +81,7 @@ type feedNodes AgentFeed
 
 func (f *feedNodes) seen(n *Node) {
 	if n.seen == nil {
-		n.seen = agent.NodeSeen{Name: n.Name, UID: n.UID, PodCIDRs: n.PodCIDRs, Addresses: n.Addresses}
+		n.seen = agent.NodeSeen{Name: n.Name, UID: n.UID, PodCIDRs: n.PodCIDRs, Addresses: n.Addresses, Zone: n.Zone}
 	}
 	f.sink(n.seen)
 }

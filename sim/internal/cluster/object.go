@@ -97,7 +97,9 @@ type Node struct {
 	PodCIDRs []netip.Prefix
 	// Addresses are the InternalIP and ExternalIP addresses, in that order.
 	Addresses []netip.Addr
-	Labels    map[string]string
+	// Zone is the label topology.kubernetes.io/zone; empty where no cloud says so.
+	Zone   string
+	Labels map[string]string
 	// Touches counts writes of an annotation that means nothing.
 	Touches int
 	// Network is the condition NetworkUnavailable; the scheduler uses no nodes whose network is.
