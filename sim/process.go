@@ -180,7 +180,7 @@ func (p *process) perform(e agent.Effect) bool {
 		p.feed.Nodes.Relist()
 	case agent.ChangeLinux:
 		p.changeLinux(e)
-	case agent.NodeAddress, agent.NICReturned:
+	case agent.NodeAddress, agent.NICReturned, agent.HealthChecks:
 	default:
 		panic(fmt.Sprintf("sim: unknown effect %T", e))
 	}

@@ -80,6 +80,8 @@ type core struct {
 	// told.
 	zone        string
 	mgmt, hosts []netip.Addr
+	// healths are those of the last HealthChecks.
+	healths []service.Health
 
 	node  mode.Node // what the node is wired as; ID 0: not yet
 	vppUp bool

@@ -95,5 +95,6 @@
 //   - ChangeLinux asks for one change of the host's Linux, whether there is a VPP or not; at most one is outstanding, no CallDataplane is
 //     beside it, and LinuxChanged answers it. What it undoes may be undone already. NICReturned ends what ReturnNIC began.
 //   - ListNodes asks for a round of NodeSeen and NodesListed from the API server itself, not from a cache.
+//   - HealthChecks replaces what load balancers hear from this node; nobody hears anything before the first. It has no answer.
 //   - NodeAddress tells what the node's own address is. Log is for people. Neither has an answer, and both may be dropped.
 package agent

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
+	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
 // Effect is something that the agent asks its driver to do: one of the types below, in the order they must start.
@@ -74,6 +75,9 @@ type (
 	}
 	// NICReturned says that the host has its NIC back for good, and the journal knows it: what ReturnNIC asked for.
 	NICReturned struct{}
+	// HealthChecks are what load balancers are to hear from this node from now on, instead of what was said before: each
+	// port answers HTTP for its service. None at all before services are known.
+	HealthChecks struct{ List []service.Health }
 	// NodeAddress says that this node's interconnect address is known or changed.
 	NodeAddress struct{ Addr netip.Prefix }
 )

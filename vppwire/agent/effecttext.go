@@ -87,6 +87,16 @@ func (e ChangeLinux) AppendText(b []byte) []byte {
 	return e.Undo.AppendText(line(b).word("change-linux").uint("seq", e.Seq).word("undo").space())
 }
 
+// AppendText implements Effect: "health-checks default/web=31000:2".
+func (e HealthChecks) AppendText(b []byte) []byte {
+	l := line(b).word("health-checks")
+	for _, h := range e.List {
+		l = strconv.AppendUint(l.key(h.Name.String()), uint64(h.Port), 10)
+		l = strconv.AppendInt(append(l, ':'), int64(h.Local), 10)
+	}
+	return l
+}
+
 // AppendText implements Effect.
 func (NICReturned) AppendText(b []byte) []byte { return append(b, "nic-returned"...) }
 
@@ -101,5 +111,6 @@ func (Hook) effect()          {}
 func (Log) effect()           {}
 func (ListNodes) effect()     {}
 func (NodeAddress) effect()   {}
+func (HealthChecks) effect()  {}
 func (ChangeLinux) effect()   {}
 func (NICReturned) effect()   {}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 	"github.com/vppdrill/vppdrill/vppwire/service"
@@ -61,6 +62,10 @@ func (a *Agent) wireServices() {
 		if a.cfg.Services == ServicesVPP {
 			a.wire.Set(groupServices+c.Name.String(), c.Objects)
 		}
+	}
+	if now := a.services.Healths(); a.cfg.Services == ServicesVPP && !slices.Equal(a.healths, now) {
+		a.healths = now
+		a.emit(HealthChecks{slices.Clone(now)})
 	}
 	if a.cfg.Services == ServicesVPP {
 		a.wire.Set(groupOuter, a.wiring.OuterAddresses(a.node, a.services.OuterAddresses()))

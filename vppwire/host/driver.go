@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"sync"
 	"time"
@@ -88,6 +89,8 @@ type Config struct {
 	Stepped func(now time.Time, a *agent.Agent, effects []agent.Effect)
 	// Between, where set, stands between the driver and what it performs: rehearsals make it go wrong there.
 	Between Between
+	// Listen opens the ports at which load balancers ask for services; nil: net.Listen.
+	Listen func(network, address string) (net.Listener, error)
 	// CallTimeout is how long VPP may be silent while it owes a call's answer, or a dump's next message; 0 is 10 s.
 	CallTimeout time.Duration
 	// VPPPatience is how long VPP may be away at the start before Run gives up; 0: for ever.
@@ -124,6 +127,8 @@ type Driver struct {
 	fatal    error
 
 	ended chan struct{} // Run has returned
+	// healthChecks answer load balancers.
+	healthChecks healthChecks
 	// nicReturned: the host has its NIC back for good.
 	nicReturned chan struct{}
 }
@@ -147,6 +152,7 @@ func New(cfg Config) (*Driver, error) {
 	d := &Driver{cfg: cfg, log: cfg.Log, agent: a, requests: map[uint64]request{}, ended: make(chan struct{}), nicReturned: make(chan struct{}),
 		calls: make(chan plannedCall, 1), callsEnded: make(chan struct{})}
 	d.inbox.init()
+	d.healthChecks.init(cfg.Listen, d.log)
 	d.Metrics = newMetrics(d)
 	return d, nil
 }
@@ -162,6 +168,7 @@ func (d *Driver) Run(ctx context.Context) error {
 		cancel()
 		d.alarm.Stop()
 		d.hooks.running.Wait()
+		d.healthChecks.set(nil)
 		others.Wait()
 		close(d.ended)
 	}()

@@ -41,6 +41,8 @@ func (d *Driver) perform(now time.Time, e agent.Effect) {
 		}
 		d.tellPeople(e)
 		d.log.Log(context.Background(), slog.Level(e.Level), e.Message, "reason", e.Reason, "namespace", e.Namespace, "pod", e.PodName)
+	case agent.HealthChecks:
+		d.healthChecks.set(e.List)
 	case agent.ListNodes:
 		d.cfg.Cluster.Relist()
 	case agent.NodeAddress:

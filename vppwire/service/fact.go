@@ -30,6 +30,9 @@ type Service struct {
 	// ExternalLocal and InternalLocal: clients from outside, or from inside, get endpoints of the node that they came to
 	// alone.
 	ExternalLocal, InternalLocal bool
+	// HealthPort is where load balancers ask each node whether it has endpoints of its own, by HTTP; 0 for nowhere.
+	// spec.healthCheckNodePort, which has a meaning with ExternalLocal alone.
+	HealthPort uint16
 }
 
 // Port is one port of a service.

@@ -32,6 +32,8 @@ type front struct {
 	port  *Port
 	twice vppwire.Twice
 	local bool // only by endpoints of this node
+	// health: by this node's host, which answers load balancers.
+	health bool
 }
 
 // fronts are those of a service on this node, in order: cluster, external, node ports. A client from outside has its
@@ -62,7 +64,16 @@ func (p *Place) fronts(s *Service) []front {
 			add(a, port.NodePort, outside, s.ExternalLocal)
 		}
 	}
+	if s.ExternalLocal && s.HealthPort != 0 && p.Address.Is4() && len(p.Hosts) > 0 {
+		out = append(out, front{key: key{p.Address, s.HealthPort, vppwire.TCP}, twice: vppwire.TwiceAlways, health: true})
+	}
 	return out
+}
+
+// answering is the host as the endpoint of a load balancer's questions: it listens at all of its own addresses, and what
+// comes to VPP's is sent there.
+func (p *Place) answering(port uint16) []vppwire.Endpoint {
+	return []vppwire.Endpoint{{Addr: netip.AddrPortFrom(p.Hosts[0], port), Table: p.MainTable, Weight: drawUnit}}
 }
 
 // choose is who serves: the ready ones, or, where there are none, those that go but still serve.

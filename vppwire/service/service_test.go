@@ -3,6 +3,7 @@ package service_test
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,10 +31,12 @@ type story struct {
 	t     *testing.T
 	table *service.Table
 	place service.Place
+	// healths were shown last.
+	healths []service.Health
 }
 
 func newStory(t *testing.T) *story {
-	s := &story{t, service.New(), service.Place{Node: "node-1", Address: netip.MustParseAddr("192.168.16.1"),
+	s := &story{t: t, table: service.New(), place: service.Place{Node: "node-1", Address: netip.MustParseAddr("192.168.16.1"),
 		Hosts: []netip.Addr{netip.MustParseAddr("10.20.0.2")}, Pods: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")},
 		PodTable: 1, Overlay: true, LocalWeight: 1}}
 	s.table.Settle(s.place)
@@ -52,6 +55,12 @@ func (s *story) changes() string {
 			}
 		}
 	}
+	if now := s.table.Healths(); !slices.Equal(now, s.healths) {
+		s.healths = now
+		for _, h := range now {
+			fmt.Fprintf(&b, "health %s at %d: %d\n", h.Name, h.Port, h.Local)
+		}
+	}
 	if b.Len() == 0 {
 		return "nothing\n"
 	}
@@ -60,7 +69,7 @@ func (s *story) changes() string {
 
 // tell takes one line:
 //
-//	service NAME [port=NAME:PROTO:PORT[:NODEPORT]]… [cluster=ADDR]… [external=ADDR]… [affinity=N] [external-local] [internal-local]
+//	service NAME [port=NAME:PROTO:PORT[:NODEPORT]]… [cluster=ADDR]… [external=ADDR]… [affinity=N] [external-local] [internal-local] [health=PORT]
 //	slice NAME of=SERVICE [port=NAME:PROTO:PORT]… [ADDR[@NODE][+FLAG…]]…     (flags: unready, serving, terminating, zone:NAME, node:NAME)
 //	gone NAME, slice-gone NAME, listed [SERVICE]… [/SLICE]…, weight N, zone NAME, l2
 func (s *story) tell(f []string) {
@@ -123,6 +132,8 @@ func (s *story) service(name service.Name, words []string) service.Service {
 			out.ExternalIPs = append(out.ExternalIPs, netip.MustParseAddr(v))
 		case "affinity":
 			_, _ = fmt.Sscan(v, &out.Affinity)
+		case "health":
+			_, _ = fmt.Sscan(v, &out.HealthPort)
 		case "external-local":
 			out.ExternalLocal = true
 		case "internal-local":

@@ -232,8 +232,10 @@ func (t *Table) objects(n Name) []vppwire.Object {
 			continue
 		}
 		seen[f.key] = true
-		list := t.place.choose(t.endpoints(s, f.port), f.local)
-		if len(list) == 0 {
+		var list []vppwire.Endpoint
+		if f.health {
+			list = t.place.answering(f.key.port)
+		} else if list = t.place.choose(t.endpoints(s, f.port), f.local); len(list) == 0 {
 			continue
 		}
 		if slices.ContainsFunc(list, func(e vppwire.Endpoint) bool { return slices.Contains(t.place.Hosts, e.Addr.Addr()) }) {
@@ -241,7 +243,11 @@ func (t *Table) objects(n Name) []vppwire.Object {
 			// to them.
 			f.twice = vppwire.TwiceAlways
 		}
-		out = append(out, vppwire.Service{Addr: f.key.addr, Port: f.key.port, Proto: f.key.proto, Twice: f.twice, Affinity: s.Affinity,
+		affinity := s.Affinity
+		if f.health {
+			affinity = 0
+		}
+		out = append(out, vppwire.Service{Addr: f.key.addr, Port: f.key.port, Proto: f.key.proto, Twice: f.twice, Affinity: affinity,
 			Tag: tag(n), Endpoints: vppwire.FormatEndpoints(list)})
 	}
 	return out

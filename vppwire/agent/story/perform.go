@@ -55,7 +55,7 @@ func (b *Machine) perform(e agent.Effect) {
 		if b.Hooked != nil {
 			b.Hooked(e)
 		}
-	case agent.NodeAddress, agent.NICReturned:
+	case agent.NodeAddress, agent.NICReturned, agent.HealthChecks:
 		b.print(text)
 	case agent.ChangeLinux:
 		b.print(text)

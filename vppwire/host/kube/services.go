@@ -126,6 +126,7 @@ func serviceOf(s *v1.Service) (service.Service, bool) {
 		}
 	}
 	out.ExternalLocal = s.Spec.ExternalTrafficPolicy == v1.ServiceExternalTrafficPolicyLocal
+	out.HealthPort = uint16(s.Spec.HealthCheckNodePort)
 	out.InternalLocal = s.Spec.InternalTrafficPolicy != nil && *s.Spec.InternalTrafficPolicy == v1.ServiceInternalTrafficPolicyLocal
 	return out, true
 }
@@ -138,9 +139,8 @@ func fenced(s *v1.Service) bool {
 
 // Reasons of events about a Service that VPP does not serve as it says.
 const (
-	ReasonFenced      = "LoadBalancerAddressNotServed"
-	ReasonHealthCheck = "HealthCheckNotAnswered"
-	ReasonProtocol    = "ProtocolNotServed"
+	ReasonFenced   = "LoadBalancerAddressNotServed"
+	ReasonProtocol = "ProtocolNotServed"
 )
 
 // unserved is what a Service that VPP serves says without effect.
@@ -148,10 +148,6 @@ func unserved(s *v1.Service) (list []shortcoming) {
 	if fenced(s) {
 		list = append(list, shortcoming{ReasonFenced, "its load balancer addresses are not served: VPP cannot keep clients out that spec.loadBalancerSourceRanges " +
 			"does not name; remove that, or leave the Service to kube-proxy by the label " + AgentLabel + "=" + AgentNone})
-	}
-	if port := s.Spec.HealthCheckNodePort; port != 0 {
-		list = append(list, shortcoming{ReasonHealthCheck, fmt.Sprintf("agents do not answer at spec.healthCheckNodePort %d: a load balancer that asks there takes no "+
-			"node for one with endpoints; have it ask the Service's node port", port)})
 	}
 	for _, p := range s.Spec.Ports {
 		if protoOf(p.Protocol) == 0 {

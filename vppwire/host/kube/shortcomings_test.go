@@ -40,7 +40,6 @@ func TestShortcomings(t *testing.T) {
 	put("checked", func(s *v1.Service) { s.Spec.HealthCheckNodePort = 31000 })
 	put("sctp", func(s *v1.Service) { s.Spec.Ports[0].Protocol = v1.ProtocolSCTP })
 	want := []string{
-		"checked HealthCheckNotAnswered agents do not answer at spec.healthCheckNodePort 31000",
 		"closed NetworkPolicyNotEnforced it is not enforced",
 		"fenced LoadBalancerAddressNotServed its load balancer addresses are not served",
 		"sctp ProtocolNotServed port 80 is not served",
