@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -156,8 +157,10 @@ func (b *blocks) holds() string {
 // calicoPath is where the API server has Calico's objects.
 const calicoPath = "/apis/" + kube.CalicoGroup + "/" + kube.CalicoVersion + "/"
 
-// put makes one of Calico's objects, remove deletes one. A definition that was made this moment is served a little later.
+// put makes one of Calico's objects, remove deletes one. The name of a resource that two groups have is followed by its group's.
+// A definition that was made this moment is served a little later.
 func (b *blocks) put(resource string, o apiserver.Object) error {
+	resource, _, _ = strings.Cut(resource, ".")
 	text, err := json.Marshal(o)
 	if err != nil {
 		return err
