@@ -210,6 +210,16 @@ func (n *node) setOwn(ctx context.Context, a netip.Prefix) error {
 	return err
 }
 
+// returnTime is how long an agent that is asked to end may take to give its host the NIC back (vppwire/cmd, returnTime).
+const returnTime = 20 * time.Second
+
+// returnNIC has the agent give its host the NIC back, where there is one and it can: it ends all the same.
+func (n *node) returnNIC() {
+	ctx, cancel := context.WithTimeout(context.Background(), returnTime)
+	defer cancel()
+	_, _ = n.get(ctx, http.MethodPut, "/return-nic")
+}
+
 // tellAgentUp tells as facts what a new life found in its journal. A DEL whose answer died with the last life may have
 // freed its address: then the journal does not hold it, and that is told first.
 func (n *node) tellAgentUp(s state) {

@@ -195,6 +195,9 @@ func (st stage) Kill(name string, p timeline.Program, how timeline.Kill) {
 		n.recordUntil = time.Now().Add(recordTime)
 		n.mu.Unlock()
 	}
+	if how.ReturnNIC {
+		n.returnNIC()
+	}
 	d, _ := n.program(p)
 	n.kill(d, how.Hold, how.Reason)
 }

@@ -2,10 +2,12 @@ package scenarios
 
 import "time"
 
-// KillAgent kills the agent's process; it starts again after For, or at Heal.
+// KillAgent kills the agent's process; it starts again after For, or at Heal. With ReturnNIC it is asked to end instead, as by --return-nic.
 type KillAgent struct {
 	Node NodeRef       `yaml:"node" required:"true" doc:"The node."`
 	For  time.Duration `yaml:"for" doc:"How long it is down; until everything is healed when absent."`
+	// ReturnNIC is for clusters whose hosts' NICs VPP takes.
+	ReturnNIC bool `yaml:"returnNIC" doc:"It is asked to end, and gives its host the NIC back first that VPP has taken (config.wiring.stealNIC), as vppdrill agent --return-nic."`
 }
 
 // RestartAgent kills the agent's process and starts it again.

@@ -190,6 +190,10 @@ func (s *Scenario) checkTimeline() *InputError {
 			if (a.Ahead > 0) == (a.Back > 0) {
 				return s.wrongAt(path+".do", "set-clock needs one of ahead and back")
 			}
+		case KillAgent:
+			if a.ReturnNIC && !s.Config.Wiring.StealNIC {
+				return s.wrongAt(path+".returnNIC", "true: VPP has taken no host's NIC; config.wiring.stealNIC does")
+			}
 		case SetPodCIDR:
 			if !ipam.UseExternalIPAM {
 				return s.wrongAt(path+".do", "set-pod-cidr needs config.ipam.useExternalIPAM: otherwise Node objects do not decide pod ranges")

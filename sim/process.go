@@ -43,6 +43,8 @@ type process struct {
 	// wake numbers the agent's WakeAt effects: only the last one counts.
 	wake uint64
 	dead bool
+	// leave ends a process that was asked to end, once its host has its NIC back; nil for others.
+	leave func()
 	// ahead is how far the wall clock was ahead when the process started.
 	ahead time.Duration
 	streams
@@ -180,7 +182,11 @@ func (p *process) perform(e agent.Effect) bool {
 		p.feed.Nodes.Relist()
 	case agent.ChangeLinux:
 		p.changeLinux(e)
-	case agent.NodeAddress, agent.NICReturned, agent.HealthChecks:
+	case agent.NICReturned:
+		if p.leave != nil {
+			w.eng.After(0, &happening{p.m, "agent ends", p.leave})
+		}
+	case agent.NodeAddress, agent.HealthChecks:
 	default:
 		panic(fmt.Sprintf("sim: unknown effect %T", e))
 	}

@@ -242,6 +242,10 @@ func (st stage) Kill(node string, p timeline.Program, how timeline.Kill) {
 		return
 	}
 	m.plantStop()
+	if how.ReturnNIC {
+		m.returnNIC(how.Hold, how.Reason)
+		return
+	}
 	m.killAgent(how.Hold, how.Reason)
 }
 

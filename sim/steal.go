@@ -2,6 +2,7 @@ package sim
 
 import (
 	"net/netip"
+	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire"
@@ -18,6 +19,30 @@ func (p *process) changeLinux(e agent.ChangeLinux) {
 			p.step(agent.LinuxChanged{Seq: e.Seq, Err: err})
 		}
 	}})
+}
+
+// returnTime is how long an agent that is asked to end may take to give its host the NIC back (vppwire/cmd, returnTime).
+const returnTime = 20 * time.Second
+
+// returnNIC asks a machine's agent to end. It gives the host its NIC back first, where it can.
+func (m *machine) returnNIC(hold bool, why string) {
+	p := m.proc
+	if p == nil {
+		m.killAgent(hold, why)
+		return
+	}
+	m.agentHeld = hold
+	p.leave = func() {
+		if m.proc != p {
+			return
+		}
+		m.killAgent(m.agentHeld, why)
+		if !m.agentHeld { // released meanwhile
+			m.startAgain()
+		}
+	}
+	m.w.eng.After(returnTime, &happening{m, "time to return the NIC is over", p.leave})
+	p.step(agent.ReturnNIC{})
 }
 
 // uplink is Linux' link of the machine's NIC, empty where VPP has it to itself.

@@ -11,7 +11,11 @@ import (
 
 func (p *Player) killAgent(ctx context.Context, a scenarios.KillAgent) error {
 	return p.each(a.Node, a.Verb(), living, func(node string) error {
-		p.world.Kill(node, Agent, Kill{Hold: true, Reason: p.stopReason(ctx, node)})
+		how := Kill{Hold: true, Reason: p.stopReason(ctx, node)}
+		if a.ReturnNIC { // the next life begins by taking it again
+			how.Reason, how.ReturnNIC = "return NIC", true
+		}
+		p.world.Kill(node, Agent, how)
 		p.until(a.For, "start agent "+node, func() { p.world.Release(node) })
 		return nil
 	})

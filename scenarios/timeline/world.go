@@ -110,6 +110,8 @@ type Kill struct {
 	Hold bool
 	// Reason is the Text of the fact that an agent has ended.
 	Reason string
+	// ReturnNIC: it is an agent that is asked to end, gives its host the NIC back first, and ends all the same where it cannot.
+	ReturnNIC bool
 }
 
 // Processes are the programs on machines.

@@ -33,6 +33,7 @@ func (p *process) watch(path string, c Config) (*http.Server, error) {
 	mux.HandleFunc("GET /state", p.state)
 	mux.Handle("GET /", rest.Handler(shown))
 	mux.HandleFunc("PUT /address", p.address)
+	mux.HandleFunc("PUT /return-nic", p.returnNIC)
 	s := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = s.Serve(l) }() // until it is closed
 	return s, nil
@@ -65,6 +66,13 @@ func (p *process) state(out http.ResponseWriter, r *http.Request) {
 	s.StoreOps, s.StoreWrites, s.JournalBytes = p.counts.store.Load(), p.counts.storeWrites.Load(), p.counts.journal.Load()
 	out.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(out).Encode(s) // whoever hangs up needs no answer
+}
+
+// returnNIC has the agent give its host the NIC back, as it is about to go.
+func (p *process) returnNIC(out http.ResponseWriter, r *http.Request) {
+	if err := p.driver.ReturnNIC(r.Context()); err != nil {
+		http.Error(out, err.Error(), http.StatusServiceUnavailable)
+	}
 }
 
 func (p *process) address(out http.ResponseWriter, r *http.Request) {
