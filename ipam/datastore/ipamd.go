@@ -172,7 +172,7 @@ func (d *IPAMD) Pending() string {
 	case d.keeper.Joining():
 		return "ipamd waits for an ENI to join"
 	case d.keeper.Unsure():
-		return "ipamd does not know what EC2 has taken back"
+		return "EC2 has not confirmed what ipamd gives back"
 	case d.again, len(d.unset) > 0:
 		return "ipamd tries again"
 	}

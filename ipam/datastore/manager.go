@@ -59,6 +59,9 @@ type Manager struct {
 	// unsure are those of the freed units whose giving back nobody has answered, until a look behind freedMemory has shown
 	// what became of them; an ENI whose deletion nobody has answered has no unit.
 	unsure map[freedUnit]time.Time
+	// throttled is the UnassignUnits that EC2 refused because of its request limit; its Number is 0 for none. Its units are
+	// attached, and stay out of the store.
+	throttled Call
 }
 
 // freedUnit is a unit that an ENI gave back, which EC2 may give to another ENI at once; without a unit it is an ENI that was deleted.
@@ -131,8 +134,9 @@ func (m *Manager) Joining() bool { return len(m.joining)+len(m.unshown) > 0 }
 func (m *Manager) Waits(c Call) bool { return m.call.Number != 0 && m.call.Number == c.Number }
 
 // Unsure reports whether nobody has answered that units or an ENI were given back, and the Manager, which leaves them
-// alone for a while, has not looked yet whether they are attached still.
-func (m *Manager) Unsure() bool { return len(m.unsure) > 0 }
+// alone for a while, has not looked yet whether they are attached still; or whether units wait to be given back until EC2
+// takes requests again.
+func (m *Manager) Unsure() bool { return len(m.unsure) > 0 || m.throttled.Number != 0 }
 
 // unshownMemory is how long an ENI that the metadata service did not show in time counts as on its way: a few
 // reconciliations.

@@ -20,6 +20,9 @@ func (m *Manager) pool(now time.Time) {
 	if m.stopping || len(m.joining) > 0 || now.Before(m.retry) {
 		return
 	}
+	if m.giveBackAgain(now) {
+		return
+	}
 	s := m.ds.GetIPStats()
 	if g, ok := m.grow(s); ok {
 		op := AssignUnits
@@ -115,7 +118,16 @@ func (m *Manager) decrease(now time.Time) bool {
 
 // shrunk goes on with the next ENI. What EC2 or the node refused to give back is still attached, so EC2 is asked. What
 // they did not answer may be taken yet, and is not believed to be attached for as long as what was given back.
+//
+// Units of a call that was throttled are attached for certain. They stay out of the store until the call is repeated:
+// put in and taken out with each try, they would come and go at the agent for as long as the limit holds.
 func (m *Manager) shrunk(now time.Time, c Call, r Result) {
+	if codeOf(r.Err) == codeThrottled {
+		m.throttled = c
+		m.keepOut(now, c)
+		m.fail(now, c.String(), r.Err)
+		return
+	}
 	if r.Err != nil {
 		refused := codeOf(r.Err) != "" || errors.Is(r.Err, ErrIPInUse)
 		for _, p := range c.Prefixes {
@@ -133,6 +145,34 @@ func (m *Manager) shrunk(now time.Time, c Call, r Result) {
 	if !m.stopping {
 		m.decrease(now)
 	}
+}
+
+// keepOut has looks at EC2 not take units for attached that are being given back.
+func (m *Manager) keepOut(now time.Time, c Call) {
+	for _, p := range c.Prefixes {
+		m.freed[freedUnit{c.ENI, p}] = now
+	}
+}
+
+// giveBackAgain repeats a call that was throttled, and reports whether it asked. Where addresses are wanted meanwhile its
+// units are the first to come back, and those that a look at EC2 has put into the store stay there.
+func (m *Manager) giveBackAgain(now time.Time) bool {
+	if m.throttled.Number == 0 {
+		return false
+	}
+	c, in := m.throttled, m.ds.Units(m.throttled.ENI)
+	m.throttled = Call{}
+	c.Prefixes = slices.DeleteFunc(slices.Clone(c.Prefixes), func(p netip.Prefix) bool { return slices.Contains(in, p) })
+	if len(c.Prefixes) == 0 {
+		return false
+	}
+	if _, wanted := m.grow(m.ds.GetIPStats()); wanted {
+		m.add(c.ENI, c.Prefixes)
+		return false
+	}
+	m.keepOut(now, c)
+	m.ask(now, c)
+	return true
 }
 
 // created lets a new ENI join. One whose creation failed may be there all the same.
