@@ -30,6 +30,11 @@ func (s stage) source() (plan.Source, error) {
 		if !c.Traits().Dual {
 			return nil, fmt.Errorf("podSubnetCIDR %s has two families, and system %s has one here; plan each by itself", c.PodSubnetCIDR, c.System)
 		}
+		for _, six := range []bool{c.PodSubnetCIDR.Addr().Is6(), !c.PodSubnetCIDR.Addr().Is6()} {
+			if len(c.Ranges) > 0 && !slices.ContainsFunc(c.Ranges, func(r netip.Prefix) bool { return r.Addr().Is6() == six }) {
+				return nil, fmt.Errorf("ranges: has none inside %s: pods get an address of each family of podSubnetCIDR, or none", c.PodSubnetCIDR.OfFamily(six))
+			}
+		}
 		first, err := s.ofFamily(c.PodSubnetCIDR.Addr().Is6()).source()
 		if err != nil {
 			return nil, err

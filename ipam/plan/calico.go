@@ -63,21 +63,21 @@ func (s Calico) limits(d *Draft, c Cluster, what string, blocks, size, most uint
 	pods := max(c.PodsPerNode, 1)
 	all := times(blocks, size)
 	if !s.Pools.Strict {
-		d.Node(what, all/pods, fmt.Sprintf("%s each; nodes without a block borrow of others'", plural(pods, "address")))
+		d.Node(what, over(all, pods), fmt.Sprintf("%s each; nodes without a block borrow of others'", plural(pods, "address")))
 		if c.Nodes > 0 {
 			claimed := min(blocks, times(c.Nodes, most)) // nobody borrows of a block that no node has claimed
-			d.Pod(what, times(claimed, size)/c.Nodes, "an equal share of "+plural(claimed, "block")+" that "+plural(c.Nodes, "node")+" may claim")
+			d.Pod(what, over(times(claimed, size), c.Nodes), "an equal share of "+plural(claimed, "block")+" that "+plural(c.Nodes, "node")+" may claim")
 			return
 		}
-		d.Pod("maxBlocksPerHost", times(most, size), fmt.Sprintf("%s of %d addresses; more only where others have claimed blocks to borrow of", plural(most, "block"), size))
+		d.Pod("maxBlocksPerHost", times(most, size), fmt.Sprintf("%s of %s; more only where others have claimed blocks to borrow of", plural(most, "block"), plural(size, "address")))
 		d.Pod(what, all, "one node may have every address")
 		return
 	}
-	each := (pods + size - 1) / size
-	d.Node(what, blocks/each, fmt.Sprintf("%s each for %s, because strictAffinity lets nobody borrow", plural(each, "block"), plural(pods, "pod")))
-	d.Pod("maxBlocksPerHost", times(most, size), fmt.Sprintf("%s of %d addresses", plural(most, "block"), size))
+	each := (pods-1)/size + 1 // rounded up, where size may be the highest count
+	d.Node(what, over(blocks, each), fmt.Sprintf("%s each for %s, because strictAffinity lets nobody borrow", plural(each, "block"), plural(pods, "pod")))
+	d.Pod("maxBlocksPerHost", times(most, size), fmt.Sprintf("%s of %s", plural(most, "block"), plural(size, "address")))
 	if c.Nodes > 0 {
-		d.Pod(what, times(blocks/c.Nodes, size), "an equal share of its blocks for "+plural(c.Nodes, "node"))
+		d.Pod(what, times(over(blocks, c.Nodes), size), "an equal share of its blocks for "+plural(c.Nodes, "node"))
 		return
 	}
 	d.Pod(what, all, "one node may have every block")

@@ -19,6 +19,14 @@ func times(a, b uint64) uint64 {
 	return low
 }
 
+// over is a/b; what a count of "this and more" is enough for is as open.
+func over(a, b uint64) uint64 {
+	if a == countMax {
+		return countMax
+	}
+	return a / b
+}
+
 func plus(a, b uint64) uint64 {
 	sum, carry := bits.Add64(a, b, 0)
 	if carry != 0 {
