@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 
@@ -59,6 +61,9 @@ func (ciliumRules) Check(s *Scenario, p contiv.Plan) *InputError {
 		return s.checkEC2(c, p, "config.ipam.cilium.prefixDelegation", c.Cilium.PrefixDelegation)
 	}
 	for _, of := range p.Families() {
+		if err := s.checkBlockCount(p, of); err != nil {
+			return err
+		}
 		if c.Cilium.Mode == MultiPool && of.PodSubnet.Addr().Is4() {
 			continue // blocks without room for a gateway have one outside
 		}
@@ -67,6 +72,28 @@ func (ciliumRules) Check(s *Scenario, p contiv.Plan) *InputError {
 		}
 	}
 	return s.checkRangesOfFamilies(p)
+}
+
+// blockCountBits is how many blocks a pool's range may be cut into, as a power of two: the operator counts no more.
+const blockCountBits = 63
+
+// checkBlockCount refuses ranges of a family with more blocks than a pool counts.
+func (s *Scenario) checkBlockCount(p contiv.Plan, of *contiv.Plan) *InputError {
+	ranges := []netip.Prefix{of.PodSubnet}
+	if len(s.Config.IPAM.Ranges) > 0 {
+		ranges = slices.Clone(s.Config.IPAM.Ranges)
+	}
+	for _, step := range s.Timeline {
+		if a, ok := step.Action.(AddRange); ok {
+			ranges = append(ranges, a.CIDR)
+		}
+	}
+	for _, r := range ranges {
+		if of.PodSubnet.Contains(r.Addr()) && of.PodSubnetOneNodePrefixLen-r.Bits() > blockCountBits {
+			return s.wrongAt(lengthField(p, of), "/%d in %s: cilium cuts a range into at most 2^%d blocks", of.PodSubnetOneNodePrefixLen, r, blockCountBits)
+		}
+	}
+	return nil
 }
 
 func (ciliumRules) Draw(d Chooser, c *IPAM) bool {
