@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam/kubectl"
+	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
 // readAntreaPool reads crd.antrea.io/v1beta1 and v1alpha2 alike: which ranges a pool has, and whose its addresses are.
@@ -70,13 +71,13 @@ func (s span) prefixes() (list []netip.Prefix) {
 		p := netip.PrefixFrom(a, a.BitLen())
 		for p.Bits() > 0 {
 			wider := netip.PrefixFrom(a, p.Bits()-1)
-			if wider.Masked().Addr() != a || lastOf(wider).Compare(s.last) > 0 {
+			if wider.Masked().Addr() != a || space.Last(wider).Compare(s.last) > 0 {
 				break
 			}
 			p = wider
 		}
 		list = append(list, p)
-		a = lastOf(p).Next()
+		a = space.Last(p).Next()
 	}
 	return list
 }

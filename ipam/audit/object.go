@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam/kubectl"
+	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
 // Objects are what a cluster shows. An object that is read again replaces the former. The zero value is empty.
@@ -87,7 +88,7 @@ type pool struct {
 // span is from one address to another, both included.
 type span struct{ first, last netip.Addr }
 
-func spanOf(p netip.Prefix) span { return span{p.Masked().Addr(), lastOf(p)} }
+func spanOf(p netip.Prefix) span { return span{p.Masked().Addr(), space.Last(p)} }
 
 func (s span) has(a netip.Addr) bool {
 	return a.BitLen() == s.first.BitLen() && s.first.Compare(a) <= 0 && a.Compare(s.last) <= 0
@@ -96,20 +97,6 @@ func (s span) has(a netip.Addr) bool {
 func (s span) overlaps(o span) bool { return s.has(o.first) || o.has(s.first) }
 
 func (s span) String() string { return s.first.String() + " to " + s.last.String() }
-
-// lastOf is the last address of a range.
-func lastOf(p netip.Prefix) netip.Addr {
-	bytes := p.Masked().Addr().AsSlice()
-	for i := range bytes {
-		if kept := p.Bits() - 8*i; kept <= 0 {
-			bytes[i] = 0xff
-		} else if kept < 8 {
-			bytes[i] |= 0xff >> kept
-		}
-	}
-	last, _ := netip.AddrFromSlice(bytes) // as long as it was
-	return last
-}
 
 // record is what the CNI has written down of an address.
 type record struct {

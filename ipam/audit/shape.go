@@ -5,6 +5,8 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+
+	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
 // Shape is where pods have their addresses from, by those objects of a cluster that count: what a CNI shows that is
@@ -63,7 +65,7 @@ func (s span) prefix() (netip.Prefix, bool) {
 		switch p := netip.PrefixFrom(s.first, bits); {
 		case p.Masked().Addr() != s.first:
 			return netip.Prefix{}, false
-		case lastOf(p) == s.last:
+		case space.Last(p) == s.last:
 			return p, true
 		}
 	}
