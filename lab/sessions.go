@@ -85,6 +85,9 @@ func (w *World) checkServices(ctx context.Context) error {
 		}
 		for k := range s.Services {
 			svc := &s.Services[k]
+			if what := askHealth(ctx, &c, svc); what != "" {
+				return &fact.Violation{Law: servicesLaw, At: w.Now(), What: "the lab is quiet, but " + what}
+			}
 			fronts := c.fronts(svc, s.Nodes)
 			for j := range fronts {
 				// Of the fronts of all nodes each client asks another one.
@@ -104,6 +107,35 @@ func (w *World) checkServices(ctx context.Context) error {
 	}
 	w.Record.Note(fmt.Sprintf("%d sessions got every endpoint of %d addresses of services, %d others got no answer", sessions, asked, unanswered))
 	return nil
+}
+
+// askHealth asks a node from the wire what it tells load balancers about a service, and says what is wrong.
+func askHealth(ctx context.Context, c *client, svc *scenarios.ServiceState) string {
+	if svc.HealthPort == 0 || !c.outside {
+		return ""
+	}
+	want := 0
+	for _, e := range svc.Endpoints {
+		if e.Node == c.node.Name {
+			want++
+		}
+	}
+	at := netip.AddrPortFrom(c.node.Address.Addr(), uint16(svc.HealthPort))
+	got, err := -1, error(nil)
+	for range silent {
+		if got, err = probe.LocalEndpoints(ctx, c.place, at, sessionPatience); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ""
+	case err != nil:
+		return fmt.Sprintf("%s, where load balancers ask for service %s, does not answer: %v", at, svc.Name, err)
+	case got != want:
+		return fmt.Sprintf("%s tells load balancers of %d endpoints of service %s on %s, and there are %d", at, got, svc.Name, c.node.Name, want)
+	}
+	return ""
 }
 
 // ask opens sessions with one front until everybody whom the client may get has answered, and says what is wrong.

@@ -24,6 +24,8 @@ type Service struct {
 	// ExternalPolicy and InternalPolicy say which endpoints clients from outside and from inside get.
 	ExternalPolicy TrafficPolicy `yaml:"externalTrafficPolicy" enum:"cluster,local" doc:"Whose endpoints clients from outside get; cluster when absent."`
 	InternalPolicy TrafficPolicy `yaml:"internalTrafficPolicy" enum:"cluster,local" doc:"Whose endpoints clients from inside get; cluster when absent."`
+	// HealthPort is where load balancers ask nodes for it.
+	HealthPort uint32 `yaml:"healthCheckNodePort" min:"1" max:"65535" doc:"Where each node tells load balancers by HTTP whether it has endpoints; nowhere when absent. Needs externalTrafficPolicy local."`
 	// Distribution chooses among what they get of all nodes.
 	Distribution Distribution `yaml:"trafficDistribution" enum:"prefer-same-zone,prefer-same-node" doc:"Which endpoints clients get as long as there are any: those of their own zone, or node and else zone; all when absent."`
 }
@@ -130,6 +132,10 @@ func (s Service) problem() (field, message string) {
 		return "clusterIP", "is not an IPv4 address: VPP's NAT44 serves no other"
 	case s.External.IsValid() && !s.External.Is4():
 		return "externalIP", "is not an IPv4 address: VPP's NAT44 serves no other"
+	case s.HealthPort != 0 && s.ExternalPolicy != NodeLocal:
+		return "healthCheckNodePort", "needs externalTrafficPolicy: local; otherwise every node serves"
+	case s.HealthPort != 0 && s.HealthPort == s.NodePort:
+		return "healthCheckNodePort", "is the nodePort, too"
 	case s.Affinity%time.Second != 0 || s.Affinity < 0:
 		return "sessionAffinity", "is not a number of whole seconds"
 	}

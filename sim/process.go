@@ -40,6 +40,8 @@ type process struct {
 	syncedAt time.Duration
 	// planted is the agent as driven where a fault wraps it, nil otherwise.
 	planted PlantedAgent
+	// loadBalancers are the HealthChecks of this life, nil before the first.
+	loadBalancers map[uint16]int
 	// wake numbers the agent's WakeAt effects: only the last one counts.
 	wake uint64
 	dead bool
@@ -186,7 +188,12 @@ func (p *process) perform(e agent.Effect) bool {
 		if p.leave != nil {
 			w.eng.After(0, &happening{p.m, "agent ends", p.leave})
 		}
-	case agent.NodeAddress, agent.HealthChecks:
+	case agent.HealthChecks:
+		p.loadBalancers = make(map[uint16]int, len(e.List))
+		for _, h := range e.List {
+			p.loadBalancers[h.Port] = h.Local
+		}
+	case agent.NodeAddress:
 	default:
 		panic(fmt.Sprintf("sim: unknown effect %T", e))
 	}

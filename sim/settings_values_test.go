@@ -98,7 +98,7 @@ var tries = map[string]try{
 	"services[0].name": {value: "shop", in: inServices}, "services[0].app": {value: "none", in: inServices}, "services[0].hosts": {value: "all", with: hosted, in: inServices},
 	"services[0].clusterIP": {value: "10.96.0.99", in: inServices}, "services[0].externalIP": {value: "20.20.20.21", in: inServices}, "services[0].protocol": {value: "udp", in: inServices},
 	"services[0].port": {value: "81", in: inServices}, "services[0].targetPort": {value: "9090", in: inServices}, "services[0].nodePort": {value: "30081", in: inServices},
-	"services[0].sessionAffinity": {value: "1h", in: inServices}, "services[0].trafficDistribution": {value: "prefer-same-node", in: inServices}, "services[0].externalTrafficPolicy": {value: "local", in: inServices}, "services[0].internalTrafficPolicy": {value: "local", in: inServices},
+	"services[0].sessionAffinity": {value: "1h", in: inServices}, "services[0].healthCheckNodePort": {value: "31000", with: "{services: [{name: web, app: per-node, clusterIP: 10.96.0.10, externalTrafficPolicy: local}]}", in: inServices}, "services[0].trafficDistribution": {value: "prefer-same-node", in: inServices}, "services[0].externalTrafficPolicy": {value: "local", in: inServices}, "services[0].internalTrafficPolicy": {value: "local", in: inServices},
 
 	"churn.every": {value: "3s", with: churned}, "churn.count": {value: "2", with: churned}, "churn.lifetime": {value: "5s", with: churned}, "churn.lifetimes": {value: "[5s, 9s]", with: "{churn: {every: 2s, until: 1m}}"},
 	"churn.from": {value: "10s", with: churned}, "churn.until": {value: "30s", with: churned}, "churn.app": {value: "web", with: churned},

@@ -82,7 +82,7 @@ func (m *machine) state() fact.NodeState {
 	if m.w.wiring.Overlay() {
 		n.VXLANAddress = facts.VXLAN.Addr()
 	}
-	n.ServiceRange = facts.Services
+	n.ServiceRange, n.LoadBalancers = facts.Services, m.proc.loadBalancers
 	if m.w.wiring.Interconnected() {
 		n.HostSubnet, n.HostVPP, n.HostLinux = facts.HostSubnet, facts.HostVPP, facts.HostLinux
 		if facts.Stolen.Has() {

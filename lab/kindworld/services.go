@@ -138,6 +138,9 @@ func objectOf(s scenarios.Service) *v1.Service {
 	if s.InternalPolicy == scenarios.NodeLocal {
 		out.Spec.InternalTrafficPolicy = new(v1.ServiceInternalTrafficPolicyLocal)
 	}
+	if s.HealthPort != 0 { // a Service has it with a load balancer alone, which nobody here provides
+		out.Spec.Type, out.Spec.HealthCheckNodePort = v1.ServiceTypeLoadBalancer, int32(s.HealthPort)
+	}
 	switch s.Distribution {
 	case scenarios.SameZone:
 		out.Spec.TrafficDistribution = new(v1.ServiceTrafficDistributionPreferSameZone)

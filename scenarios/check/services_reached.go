@@ -61,7 +61,15 @@ func checkServicesReached(s fact.Snapshot) (occasions int64, err error) {
 		if err := v.mapped(n, &c); err != nil {
 			return occasions, err
 		}
+		if err := v.told(n); err != nil {
+			return occasions, err
+		}
 		for _, from := range v.clients(n) {
+			for k := range s.Services {
+				if err := v.balanced(n, from, &s.Services[k]); err != nil {
+					return occasions, err
+				}
+			}
 			for k := range s.Services {
 				for _, f := range from.fronts(&s.Services[k], n, s.Nodes) {
 					occasions++
@@ -187,15 +195,62 @@ func (v *serving) ask(n *fact.NodeState, from client, svc *scenarios.ServiceStat
 	return nil
 }
 
+// told: the node says of each service that load balancers may ask it for how many of the ready endpoints are its own.
+func (v *serving) told(n *fact.NodeState) error {
+	if n.LoadBalancers == nil {
+		return nil
+	}
+	for i := range v.s.Services {
+		svc := &v.s.Services[i]
+		if svc.HealthPort == 0 {
+			continue
+		}
+		own := map[netip.Addr]bool{}
+		for _, e := range svc.Endpoints {
+			if e.Node == n.Name {
+				own[e.Addr] = true
+			}
+		}
+		if got, told := n.LoadBalancers[uint16(svc.HealthPort)]; !told || got != len(own) {
+			return broken(servicesReachedName, v.s.At, n.Name, "%s tells load balancers at port %d that it has %d endpoints of service %s (answers: %t), and it has %d",
+				n.Name, svc.HealthPort, got, svc.Name, told, len(own))
+		}
+	}
+	return nil
+}
+
+// balanced: a load balancer on the wire that asks a node for a service at VPP's own address is answered by its host.
+func (v *serving) balanced(n *fact.NodeState, from client, svc *scenarios.ServiceState) error {
+	if svc.HealthPort == 0 || !from.outside.IsValid() || len(n.Management) == 0 {
+		return nil
+	}
+	at := netip.AddrPortFrom(n.Address.Addr(), uint16(svc.HealthPort))
+	p := walk.Packet{Src: from.outside, Dst: at.Addr(), Proto: protoTCP, SrcPort: clientPort, DstPort: at.Port()}
+	draw := func(int) int { return 0 }
+	if x := v.w.Exchange(from.Point, p, draw); !x.There.To(n.Name, "") || !from.answered(&x) || x.From != at {
+		b := broken(servicesReachedName, v.s.At, n.Name, "%s, where load balancers ask for service %s, is not answered by the host of %s: %s; its answer: %s, from %s",
+			at, svc.Name, n.Name, x.There, x.Back, x.From)
+		b.After = v.w.ExchangeWay(from.Point, p, draw)
+		return b
+	}
+	return nil
+}
+
 // mapped: every mapping in VPP belongs to a service.
 func (v *serving) mapped(n *fact.NodeState, c *fact.NAT) error {
 	for _, m := range c.Mappings {
 		if m.Identity {
 			continue
 		}
+		asked := func(svc *scenarios.ServiceState) bool { // by load balancers
+			return m.Addr == n.Address.Addr() && m.Proto == protoTCP && svc.HealthPort != 0 && uint32(m.Port) == svc.HealthPort
+		}
 		k := slices.IndexFunc(v.s.Services, func(svc scenarios.ServiceState) bool {
 			number := svc.Port
-			if m.Addr != svc.ClusterIP && m.Addr != svc.External {
+			switch {
+			case asked(&svc):
+				return true
+			case m.Addr != svc.ClusterIP && m.Addr != svc.External:
 				number = svc.NodePort
 			}
 			return protoOf(&svc) == m.Proto && uint32(m.Port) == number
@@ -204,7 +259,11 @@ func (v *serving) mapped(n *fact.NodeState, c *fact.NAT) error {
 			return broken(servicesReachedName, v.s.At, n.Name, "VPP of %s has a mapping for %s, which belongs to no service",
 				n.Name, netip.AddrPortFrom(m.Addr, m.Port))
 		}
-		if want := int64(v.s.Services[k].Affinity / time.Second); m.Affinity != want && m.Affinity != fact.AffinityUnknown &&
+		want := int64(v.s.Services[k].Affinity / time.Second)
+		if asked(&v.s.Services[k]) {
+			want = 0
+		}
+		if m.Affinity != want && m.Affinity != fact.AffinityUnknown &&
 			len(m.Locals) > 1 {
 			return broken(servicesReachedName, v.s.At, n.Name,
 				"clients of %s keep their endpoint for %d s in VPP of %s, but service %s says %d s",

@@ -38,7 +38,7 @@ func proto(p scenarios.Protocol) vppwire.Proto {
 // Service is a scenario's service, complete, as the API server has it.
 func Service(s scenarios.Service) service.Service {
 	out := service.Service{Name: service.Name{Namespace: namespace, Name: s.Name}, Affinity: uint32(s.Affinity / time.Second),
-		ExternalLocal: s.ExternalPolicy == scenarios.NodeLocal, InternalLocal: s.InternalPolicy == scenarios.NodeLocal,
+		ExternalLocal: s.ExternalPolicy == scenarios.NodeLocal, InternalLocal: s.InternalPolicy == scenarios.NodeLocal, HealthPort: uint16(s.HealthPort),
 		Ports: []service.Port{{Proto: proto(s.Protocol), Port: uint16(s.Port), NodePort: uint16(s.NodePort)}}}
 	if s.ClusterIP.IsValid() {
 		out.ClusterIPs = []netip.Addr{s.ClusterIP}

@@ -137,6 +137,9 @@ type NodeState struct {
 	Blocked []netip.Prefix
 	// ServiceRange is what the host's way to services leads into VPP for; the zero Prefix where VPP serves none.
 	ServiceRange netip.Prefix
+	// LoadBalancers is what the agent tells those that ask it for services: how many endpoints it has, by port. nil where
+	// the world does not know.
+	LoadBalancers map[uint16]int
 	// NoOffload reports that the configuration has Linux finish checksums on the veths beside VPP, whose AF_PACKET cannot,
 	// and that Linux tells whether it does; labs prove it by TCP instead.
 	NoOffload bool

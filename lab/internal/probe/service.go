@@ -2,9 +2,12 @@ package probe
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"strconv"
 	"sync"
@@ -94,4 +97,31 @@ func WhoServes(ctx context.Context, from Place, network string, at netip.AddrPor
 		return netip.Addr{}, errors.New("it answers " + strconv.Quote(string(b[:n])))
 	}
 	return who, nil
+}
+
+// LocalEndpoints asks a node as load balancers do, and returns how many endpoints of a service it says it has. The status
+// has to say the same.
+func LocalEndpoints(ctx context.Context, from Place, at netip.AddrPort, patience time.Duration) (int, error) {
+	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		return dial(ctx, from.Netns, net.Dialer{Timeout: patience}, network, address)
+	}}}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at.String()+"/healthz", nil)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = answer.Body.Close() }() // everything has been said
+	var body struct {
+		LocalEndpoints int `json:"localEndpoints"`
+	}
+	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<12)).Decode(&body); err != nil {
+		return 0, err
+	}
+	if ok := answer.StatusCode == http.StatusOK; ok != (body.LocalEndpoints > 0) {
+		return 0, fmt.Errorf("it answers %s with %d endpoints", answer.Status, body.LocalEndpoints)
+	}
+	return body.LocalEndpoints, nil
 }
