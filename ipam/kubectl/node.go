@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
+	"strings"
 )
 
 // Node is what of a Node concerns addresses.
@@ -86,11 +87,22 @@ func (o Object) Pod() (Pod, error) {
 		return Pod{}, err
 	}
 	p := Pod{Node: spec.NodeName, HostNetwork: spec.HostNetwork, Over: status.Phase == "Succeeded" || status.Phase == "Failed"}
+	texts := make([]string, 0, 2)
 	for _, ip := range status.PodIPs {
-		p.Addrs = append(p.Addrs, Addrs(ip.IP)...)
+		texts = append(texts, ip.IP)
 	}
-	if len(p.Addrs) == 0 {
-		p.Addrs = Addrs(status.PodIP)
+	if strings.Join(texts, "") == "" {
+		texts = []string{status.PodIP}
+	}
+	for _, text := range texts {
+		if text == "" {
+			continue
+		}
+		a, err := netip.ParseAddr(text)
+		if err != nil {
+			return Pod{}, fmt.Errorf("status.podIPs: %w", err)
+		}
+		p.Addrs = append(p.Addrs, a.Unmap())
 	}
 	return p, nil
 }

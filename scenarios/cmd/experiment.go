@@ -281,6 +281,8 @@ func (f experimentFlags) apply(file *experiment.File) error {
 	switch {
 	case file.Seeds < 1:
 		return cli.Usagef("--seeds %d is less than 1", file.Seeds)
+	case file.Seeds > experiment.SeedsMost:
+		return cli.Usagef("--seeds %d is more than %d", file.Seeds, experiment.SeedsMost)
 	case f.jobs < 1:
 		return cli.Usagef("--jobs %d is less than 1", f.jobs)
 	}

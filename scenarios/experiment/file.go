@@ -111,6 +111,9 @@ func Default() File {
 	return File{Name: "experiment", Design: "grid", Seeds: 10}
 }
 
+// SeedsMost is the most of File.Seeds: all runs are laid out before the first.
+const SeedsMost = 1_000_000
+
 // Parse reads an experiment's file. The error is a *scenarios.InputError.
 func Parse(file string, data []byte) (*File, error) {
 	f := Default()

@@ -12,6 +12,7 @@ func TestPlain(t *testing.T) {
 		"plain\tähem\n":           "plain\tähem\n",
 		"\x1b[31mred":             `\x1b[31mred`,
 		"a\rb\x07\x00\x7f":        `a\x0db\x07\x00\x7f`,
+		"w\u202etxt.exe":          `w\u202etxt.exe`,
 		"\u009b31m, not \xff\xc2": "\\x9b31m, not \xff\xc2",
 	} {
 		var out bytes.Buffer
