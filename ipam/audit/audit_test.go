@@ -133,9 +133,9 @@ func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"nodes:\n- a":         "f:1: want Kubernetes objects as JSON",
 		"{\"kind\":\"Node\"}": "an object without kind or name",
-		`{"kind":"Node","metadata":{"name":"n"},"spec":{"podCIDR":"10.0.0"}}`: "f: Node n: spec.podCIDRs: ",
+		`{"kind":"Node","metadata":{"name":"n"},"spec":{"podCIDR":"10.0.0"}}`:    "f: Node n: spec.podCIDRs: ",
 		`{"kind":"Pod","metadata":{"name":"p"},"status":{"podIP":"10.0.0.999"}}`: "f: Pod p: status.podIPs: ",
-		"{\"kind\":\"List\",\"items\":[]}\n{":                                 "f:2: want",
+		"{\"kind\":\"List\",\"items\":[]}\n{":                                    "f:2: want",
 	} {
 		var o Objects
 		if err := o.Parse("f", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
