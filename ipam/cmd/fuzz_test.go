@@ -61,6 +61,12 @@ func check(t *testing.T, p plan.Plan) {
 			t.Fatalf("more pods than %s lets: %v", l.What, p)
 		}
 	}
+	if r := p.Running; r.Pods > p.Pods || r.Addresses > p.Pods || r.Pods > r.Addresses || r.PodsPerNode > p.PodLimits[0].Fits {
+		t.Fatalf("more runs than the limits let: %v", p)
+	}
+	if e := p.Expected; e != nil && (e.Pods > p.Running.Pods || e.Nodes > p.Nodes) {
+		t.Fatalf("more is expected to run than can: %v", p)
+	}
 	for i, f := range p.Findings {
 		if f.What == "" || f.Do == "" || f.Where == "" || i > 0 && f.Severity < p.Findings[i-1].Severity {
 			t.Fatalf("findings: %v", p.Findings)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	"strconv"
@@ -63,10 +64,17 @@ func fit(n uint64) string {
 	return " fit"
 }
 
-// percent is part of whole in whole percents, rounded up, so that 0 means none.
-func percent(part, whole uint64) uint64 {
+// percent is part of whole in whole percents. What is neither nothing nor all is never told as such.
+func percent(part, whole uint64) string {
 	if whole == 0 {
-		return 0
+		return "0%"
 	}
-	return uint64(math.Ceil(float64(part) / float64(whole) * 100))
+	switch n := math.Round(float64(part) / float64(whole) * 100); {
+	case n == 0 && part > 0:
+		return "less than 1%"
+	case n >= 100 && part < whole:
+		return "more than 99%"
+	default:
+		return fmt.Sprintf("%g%%", n)
+	}
 }

@@ -36,6 +36,10 @@ type Plan struct {
 	Nodes       uint64 `json:"nodes"`
 	PodsPerNode uint64 `json:"podsPerNode"`
 	Pods        uint64 `json:"pods"`
+	// Running is what can run at once when all nodes that fit are there, Expected the same on the nodes that are expected; nil when nobody
+	// says how many these are.
+	Running  Room  `json:"running"`
+	Expected *Room `json:"expected,omitempty"`
 	// NodeLimits say what ends the number of nodes, PodLimits that of pods on a node; the lowest first.
 	NodeLimits []Limit `json:"nodeLimits"`
 	PodLimits  []Limit `json:"podLimits"`
@@ -46,6 +50,15 @@ type Plan struct {
 	// Notes are facts about the figures: what they assume.
 	Notes    []string  `json:"notes,omitempty"`
 	Findings []Finding `json:"findings"`
+}
+
+// Room is how many pods some nodes have room for: each as many as it has addresses for and as its kubelet starts.
+type Room struct {
+	Nodes       uint64 `json:"nodes"`
+	PodsPerNode uint64 `json:"podsPerNode"`
+	Pods        uint64 `json:"pods"`
+	// Addresses is how many pods there are addresses for, more than Pods where kubelets start fewer.
+	Addresses uint64 `json:"addresses"`
 }
 
 // Range is one range of a configuration.
@@ -181,6 +194,11 @@ func (d *Draft) total(c Cluster) {
 	if !d.podsKnown {
 		d.Pods = times(d.Nodes, cmp.Or(d.podsEach, d.PodsPerNode))
 	}
+	d.Running = d.room(d.Nodes, c)
+	if c.Nodes > 0 {
+		room := d.room(min(c.Nodes, d.Nodes), c)
+		d.Expected = &room
+	}
 	if c.MaxPods > 0 {
 		d.Pod(kubeletLimit, c.MaxPods, "the kubelet starts no more")
 	}
@@ -199,6 +217,18 @@ func (d *Draft) total(c Cluster) {
 	if pods.Used > 0 && (nodes.Used == 0 || times(pods.Used, nodes.Fits) > times(nodes.Used, pods.Fits)) {
 		d.FirstOut = Shortage{"pods on a node", pods}
 	}
+}
+
+// room is what so many of the nodes that fit have room for.
+func (d *Draft) room(nodes uint64, c Cluster) Room {
+	each := cmp.Or(d.podsEach, d.PodsPerNode)
+	r := Room{Nodes: nodes, PodsPerNode: d.PodsPerNode, Addresses: min(d.Pods, times(nodes, each))}
+	r.Pods = r.Addresses
+	if c.MaxPods > 0 {
+		r.PodsPerNode = min(r.PodsPerNode, c.MaxPods)
+		r.Pods = min(r.Addresses, times(nodes, min(each, c.MaxPods)))
+	}
+	return r
 }
 
 // widen works out how far each range could be widened.

@@ -11,7 +11,26 @@ import (
 // String is the plan for people.
 func (p Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s%s, %s on each, %s in all\n", p.System, plural(p.Nodes, "node"), fit(p.Nodes), plural(p.PodsPerNode, "pod"), plural(p.Pods, "pod"))
+	fmt.Fprintf(&b, "%s: %s%s, %s on each, %s in all", p.System, plural(p.Nodes, "node"), fit(p.Nodes), plural(p.Running.PodsPerNode, "pod"), plural(p.Running.Pods, "pod"))
+	switch {
+	case p.Running.PodsPerNode == p.PodsPerNode:
+	case p.Running.Pods == p.Running.Addresses:
+		fmt.Fprintf(&b, "; a node's addresses alone would do for %s", countText(p.PodsPerNode))
+	default:
+		fmt.Fprintf(&b, "; addresses alone would do for %s and %s", countText(p.PodsPerNode), countText(p.Running.Addresses))
+	}
+	b.WriteByte('\n')
+	if e := p.Expected; e != nil {
+		nodes := fmt.Sprintf("the %s expected", plural(e.Nodes, "node"))
+		if all := p.NodeLimits[0].Used; e.Nodes < all {
+			nodes = fmt.Sprintf("%s of the %s expected", countText(e.Nodes), plural(all, "node"))
+		}
+		fmt.Fprintf(&b, "%s: %s in all", nodes, plural(e.Pods, "pod"))
+		if e.Pods < e.Addresses {
+			fmt.Fprintf(&b, "; addresses for %s", countText(e.Addresses))
+		}
+		b.WriteByte('\n')
+	}
 	fmt.Fprintf(&b, "first to run out: %s at %s, %s%s\n", p.FirstOut.Of, countText(p.FirstOut.Fits), p.FirstOut.What, used(p.FirstOut.Limit))
 	for _, n := range p.Notes {
 		fmt.Fprintf(&b, "note: %s\n", n)
@@ -36,7 +55,7 @@ func (p Plan) ranges(b *strings.Builder) {
 				split = fmt.Sprintf(", %s x /%d", countText(r.Parts), r.OneNode)
 			}
 			if r.Roomiest != r.Prefix {
-				room = "could become " + r.Roomiest.String()
+				room = "can be widened to " + r.Roomiest.String()
 			}
 			row(r.Name, r.Prefix.String(), r.Purpose+split, room)
 		}
@@ -59,7 +78,7 @@ func used(l Limit) string {
 	if l.Fits < l.Used {
 		return ", " + countText(l.Used) + " expected"
 	}
-	return fmt.Sprintf(", %d%% used by %s", percent(l.Used, l.Fits), countText(l.Used))
+	return fmt.Sprintf(", %s used by %s", percent(l.Used, l.Fits), countText(l.Used))
 }
 
 func (p Plan) findings(b *strings.Builder) {
