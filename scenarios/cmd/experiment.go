@@ -56,6 +56,10 @@ summary and quantiles of its series, such as held.p99; --metrics lists them.
 The folder of --out receives runs.jsonl, runs.csv, points.csv, experiment.json, experiment.html, and each point's scenario.
 A run that runs.jsonl has is not made again, also after kill -9.
 
+--find tries both ends of --within and then halves what is between them, so 1..1000 takes 12 levels at most. A level holds if
+--where does in 90 % of runs at 95 % confidence: 40 seeds that all hold show it, two that both fail deny it. With --seeds below
+35, which cannot show it, a level holds if all of its runs do.
+
 Means have 95 % intervals: by bootstrap, for shares Wilson's. Differences between settings are tested by a sign-flip test
 over pairs of the same seed. A figure of too few seeds is marked.
 
@@ -95,7 +99,7 @@ results are byte for byte those of a local run.`,
 	flags.StringArrayVar(&f.change, "change", nil, "a planned change: FIELD=VALUE FIELD=VALUE, or an action of a timeline in braces; repeated")
 	flags.StringSliceVar(&f.measure, "measure", nil, "figures to print, separated by commas")
 	flags.StringVar(&f.design, "design", "", "grid, or latin N for a Latin hypercube of N points")
-	flags.IntVar(&f.seeds, "seeds", 0, "seeds of each point, from 1 on; default 10")
+	flags.IntVar(&f.seeds, "seeds", 0, "seeds of each point, from 1 on, default 10; with --find of each level at most, default 100")
 	flags.StringVar(&f.find, "find", "", "the field whose largest level is wanted; \"smallest FIELD\" for the smallest")
 	flags.StringVar(&f.within, "within", "", "the levels to search")
 	flags.StringVar(&f.where, "where", "", "condition of a run, such as 'podsNeverPlaced == 0 and startP99Seconds < 5'")
@@ -137,10 +141,17 @@ func runExperiment(cmd *cobra.Command, c Config, f experimentFlags, name string)
 	if err != nil {
 		return cli.BadInput(err)
 	}
+	tellLimits(cmd.ErrOrStderr(), file, len(out.Points))
 	started := time.Now()
 	err = perform(cmd, c, file, out, store, run, f)
 	if err = errors.Join(err, store.Close()); err != nil {
 		if cmd.Context().Err() != nil {
+			if len(out.Found) > 0 {
+				if err := out.Write(dir); err != nil {
+					return cli.BadInput(err)
+				}
+				tellInterrupted(cmd.ErrOrStderr(), out)
+			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "vppdrill: finished runs are in %s; the same command goes on\n", dir)
 			return cli.Exit{Code: cli.ExitInterrupted, Err: err}
 		}
@@ -172,6 +183,9 @@ func perform(cmd *cobra.Command, c Config, file *experiment.File, out *experimen
 	}
 	e := &experiment.Engine{Jobs: f.jobs, Store: store, Version: c.Version, Run: c.measured(p.followed(run)),
 		Asked: func(runs, had int) { total.Add(int64(runs - had)) }, Done: func(*scenarios.Scenario, uint64) { ended.Add(1) }}
+	if file.Find.Where != "" {
+		p.more = follow(e, file, len(out.Points))
+	}
 	if f.engine == engineKubernetes {
 		e.Elsewhere = f.elsewhere(c, file.Name)
 	}
@@ -264,13 +278,14 @@ func (f experimentFlags) apply(file *experiment.File) error {
 		return err
 	}
 	if f.find != "" || f.where != "" || f.within != "" {
-		file.Find = experiment.Find{Largest: f.find, Within: f.within, Where: f.where, Share: 0.9, Confidence: 0.95, Most: 100}
+		file.Find = experiment.DefaultFind()
+		file.Find.Largest, file.Find.Within, file.Find.Where = f.find, f.within, f.where
 		if field, ok := strings.CutPrefix(f.find, "smallest "); ok {
 			file.Find.Largest, file.Find.Smallest = "", strings.TrimSpace(field)
 		}
 	}
 	if f.seeds != 0 {
-		file.Seeds = f.seeds
+		file.Seeds, file.Find.Seeds = f.seeds, f.seeds
 	}
 	if f.design != "" {
 		file.Design = f.design
@@ -350,19 +365,9 @@ func tellPair(w io.Writer, out *experiment.Outcome, p experiment.Pair) (few bool
 
 // tellExperiment prints a table of points, or of what was found.
 func tellExperiment(w io.Writer, dir string, out *experiment.Outcome) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	few, failed := false, 0
 	if out.Find != "" {
-		fmt.Fprintf(w, "%s\n\n", out.Find)
-		fmt.Fprintln(t, "point\tholds up to\tnot at\truns there\tshare\tinterval")
-		for _, f := range out.Found {
-			for _, x := range f.Tried {
-				if x.Level == f.Level {
-					fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%.3g\t%.3g to %.3g\n", out.Points[f.Point-1].Label(), f.Level, f.Next, x.Runs, float64(x.Held)/float64(x.Runs), x.Low, x.High)
-				}
-			}
-		}
-		return t.Flush()
+		return tellFound(w, out)
 	}
 	if pair, ok := out.Pair(); ok {
 		var err error

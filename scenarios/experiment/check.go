@@ -114,8 +114,8 @@ func (f *File) checkFind(varied map[string]bool) error {
 	if _, err := readCondition(find.Where); err != nil {
 		return f.metric("find.where", err)
 	}
-	if z := zOf(find.Confidence); surest(find.Most, z) <= find.Share {
-		return f.wrong("find.most", fmt.Sprintf("%d runs can never show that it holds in %g%% of them with %g%% confidence", find.Most, find.Share*100, find.Confidence*100), "")
+	if find.Seeds == 0 && find.few() {
+		return f.wrong("find.most", fmt.Sprintf("%d runs can never show that it holds in %g%% of them with %g%% confidence", find.bound(), find.Share*100, find.Confidence*100), "")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -170,6 +171,87 @@ func TestFind(t *testing.T) {
 		}
 		_ = store.Close() // nothing reads it
 	}
+}
+
+// Goal: a search keeps to the seeds that were asked for, says before what it takes at most, and leaves what it knows when it is interrupted.
+// Method: a world in which 20 pods fit, searched with few seeds, with many, and by one who loses patience; what holds in all but one run of
+// a level is no level that holds.
+func TestFindLimits(t *testing.T) {
+	for _, c := range [...]struct {
+		text   string
+		most   int // runs of a level
+		levels int
+	}{
+		{"seeds: 2\nfind: {largest: topology.nodes, within: 1..200, where: podsNeverPlaced == 0}", 2, 10},
+		{"seeds: 40\nfind: {largest: topology.nodes, within: 1..17, where: podsNeverPlaced == 0}", 40, 6},
+		{"seeds: 7\nfind: {smallest: topology.nodes, within: 9..11, where: podsNeverPlaced > 0}", 7, 3},
+		{"find: {largest: topology.nodes, within: 10..11, where: podsNeverPlaced == 0}", 100, 2},
+	} {
+		f, store := file(t, c.text+"\n"), newStore(t)
+		tried, _, seeds := f.Limits()
+		if tried != c.levels || seeds != c.most {
+			t.Errorf("%s: at most %d levels with %d seeds", c.text, tried, seeds)
+		}
+		out, err := f.Plan(scenario(t), "v1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var runs atomic.Int64
+		left, e := []int{}, &Engine{Run: invented(&runs), Jobs: 2, Store: store}
+		e.Searching = func(s Search) {
+			if s.Level.Runs == 0 {
+				left = append(left, s.Left)
+			}
+		}
+		if err := f.Do(t.Context(), e, out); err != nil {
+			t.Fatal(err)
+		}
+		found := out.Found[0]
+		if n := len(found.Tried); n > c.levels || left[0] != c.levels-1 || !slices.IsSortedFunc(left, func(a, b int) int { return b - a }) || left[n-1] < 0 {
+			t.Errorf("%s: %d levels, and left are %v", c.text, n, left)
+		}
+		for _, x := range found.Tried {
+			if x.Runs > c.most || x.Held == 0 && x.Runs != 2 || x.Holds != (x.Held == x.Runs) {
+				t.Errorf("%s: %+v", c.text, x)
+			}
+		}
+	}
+
+	f := file(t, "seeds: 3\nfind: {largest: topology.nodes, within: 1..2, where: wastedAddresses < 13}\n") // seed 3 has 13
+	out, err := f.Plan(scenario(t), "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Do(t.Context(), &Engine{Run: invented(new(atomic.Int64)), Jobs: 2, Store: newStore(t)}, out); err == nil || !strings.Contains(err.Error(), "does not hold even at 1 (in 2 of 3 runs)") {
+		t.Error(err)
+	}
+
+	f = file(t, "seeds: 2\nfind: {largest: topology.nodes, within: 1..200, where: podsNeverPlaced == 0}\n")
+	if out, err = f.Plan(scenario(t), "v1"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	e := &Engine{Run: invented(new(atomic.Int64)), Jobs: 1, Store: newStore(t), Searching: func(s Search) {
+		if s.Fails == "100" {
+			stop()
+		}
+	}}
+	if err := f.Do(ctx, e, out); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if got := out.Found; len(got) != 1 || !got[0].Interrupted || got[0].Level != "1" || got[0].Next != "100" || len(got[0].Tried) != 3 || out.Runs != 6 {
+		t.Errorf("%+v, %d runs", got, out.Runs)
+	}
+}
+
+func newStore(t *testing.T) *Store {
+	t.Helper()
+	store, err := OpenStore(t.TempDir(), "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() }) // nothing reads it
+	return store
 }
 
 // Goal: until gives a point the seeds that its figure wants. Method: a figure of five values, and a width that ten runs do not reach.

@@ -22,6 +22,8 @@ type Engine struct {
 	// be nil. Done is called by several goroutines.
 	Asked func(runs, had int)
 	Done  func(s *scenarios.Scenario, seed uint64)
+	// Searching, where set, is told before each batch of a search how far it is.
+	Searching func(Search)
 	// Elsewhere, where set, does a task in place of Run, for a program of Version, and hands on each run that it hears of. It may lose some, which
 	// are asked for again, and tell some twice.
 	Elsewhere func(ctx context.Context, t *Task, keep func(*Run) error) error

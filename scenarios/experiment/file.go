@@ -20,7 +20,7 @@ type File struct {
 	Vary Axes `yaml:"vary"`
 	// Design is "grid", every combination of levels, or "latin N", a Latin hypercube of N points over ranges.
 	Design string `yaml:"design"`
-	// Seeds is how many seeds each point gets, from 1 on; with Until at least.
+	// Seeds is how many seeds each point gets, from 1 on; with Until at least, with Find each level at most.
 	Seeds int   `yaml:"seeds" min:"1" max:"1000000"`
 	Until Until `yaml:"until"`
 	// Measure are the figures that are told, by name.
@@ -56,7 +56,13 @@ type Find struct {
 	Share      float64 `yaml:"share" min:"0.01" max:"0.999"`
 	Confidence float64 `yaml:"confidence" min:"0.5" max:"0.999"`
 	Most       int     `yaml:"most" min:"1" max:"100000"`
+	// Seeds, where not 0, is an experiment's own Seeds that somebody gave, in place of Most. Where they are too few for Share and Confidence,
+	// a level holds if all of its runs do.
+	Seeds int `yaml:"-"`
 }
+
+// DefaultFind is a search that says nothing of how certain it wants to be.
+func DefaultFind() Find { return Find{Share: 0.9, Confidence: 0.95} }
 
 // Axes are fields with their levels, in the order of the file.
 type Axes []Axis
@@ -118,13 +124,19 @@ const SeedsMost = 1_000_000
 func Parse(file string, data []byte) (*File, error) {
 	f := Default()
 	f.File = file
-	f.Find = Find{Share: 0.9, Confidence: 0.95, Most: 100}
+	f.Find = DefaultFind()
 	d := &strictyaml.Decoder{File: file, At: strictyaml.Positions{}}
 	d.Special = func(path string, n ast.Node, v reflect.Value) (bool, error) { return special(d, path, n, v) }
 	if err := d.Decode(data, "experiment", &f); err != nil {
 		return nil, err
 	}
 	f.at = d.At
+	if _, given := f.at["seeds"]; given && f.Find.Where != "" {
+		if f.Find.Most > 0 {
+			return nil, f.wrong("find.most", "contradicts seeds, which are those of each level; give one of them", "")
+		}
+		f.Find.Seeds = f.Seeds
+	}
 	return &f, f.Check()
 }
 

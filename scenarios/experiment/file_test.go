@@ -24,6 +24,7 @@ func TestMistakes(t *testing.T) {
 		{"find: {largest: topology.nodes, within: 1..3, where: podsWaited}", "is no comparison such as"},
 		{"find: {largest: topology.nodes, within: 1..1, where: podsWaited == 0}", "wants two levels"},
 		{"find: {largest: topology.nodes, within: 1..3, where: podsWaited == 0, most: 5}", "5 runs can never show that it holds in 90% of them"},
+		{"seeds: 50\nfind: {largest: topology.nodes, within: 1..3, where: podsWaited == 0, most: 60}", "find.most: contradicts seeds"},
 		{"vary: {topology.nodes: 1..3}\nfind: {largest: topology.nodes, within: 1..3, where: podsWaited == 0}", "topology.nodes is varied too"},
 		{"against: {a: {topology.nodes: 1}}", "one of it has nothing to be compared with"},
 		{"against: {a: {topology.nodes: 1}, b: {results: x, topology.nodes: 2}}", "has results and settings"},
