@@ -29,7 +29,8 @@ const lostAddress = `{"kind": "List", "items": [
 `
 
 // Goal: the GitHub action of action.yml and the GitLab template do what they say. Method: their shell steps are run by bash in a folder of
-// its own, with the variables, files and expressions that a runner gives them; the program is this one.
+// its own, with the variables, files and expressions that a runner gives them; the program is this one. An earlier step has left its report
+// there, of which nothing may be shown again.
 func TestBuildServers(t *testing.T) {
 	root, err := os.Getwd()
 	if err != nil {
@@ -57,10 +58,25 @@ func TestBuildServers(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			const stale = "of an earlier step"
+			served := []string{"summary.md", "results.sarif", "junit.xml", "codequality.json", "report.html"}
+			for _, dir := range [...]string{"the report", "vppdrill-report"} {
+				if err := os.Mkdir(dir, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				for _, name := range served {
+					if err := os.WriteFile(filepath.Join(dir, name), []byte(stale), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
 			r := runner{t: t, root: root, inputs: map[string]string{"command": test.command, "args": test.args, "program": program, "out": "the report"}}
 			code, summary := r.action(filepath.Join(root, "action.yml"))
 			if code != test.code || !strings.Contains(summary, test.summary) {
 				t.Errorf("the action ends with %s and the summary\n%s\nwant %s and %q in it", code, summary, test.code, test.summary)
+			}
+			if test.summary == "" && test.command == "run" && (r.steps["judge.sarif"] != "" || summary != "") || strings.Contains(summary, stale) {
+				t.Errorf("an earlier step's report is shown: %q, %q", r.steps["judge.sarif"], summary)
 			}
 			if test.summary != "" {
 				if _, err := os.Stat("the report/junit.xml"); err != nil {
@@ -73,6 +89,9 @@ func TestBuildServers(t *testing.T) {
 				t.Errorf("GitLab's job ends with %s, want %s", code, test.code)
 			}
 			if test.summary == "" {
+				if _, err := os.Stat("vppdrill-report/junit.xml"); err == nil && test.command == "run" {
+					t.Error("GitLab shows an earlier step's test cases")
+				}
 				return
 			}
 			if len(reports) != 2 {
