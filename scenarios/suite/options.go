@@ -44,10 +44,14 @@ type Options struct {
 	// cannot build one, instead of failing them. What a run broke before it came to such an action fails nevertheless.
 	SkipUnsupported bool
 	// Replay makes the command that shows a run again; nil means "vppdrill run" with the scenario's file, or its name in
-	// the catalogue, and the seed. Scenarios made in Go and Worlds that the command line cannot build need their own.
+	// the catalogue, and the seed; where a law broke that vppdrill does not have, "go test" of the calling test with the
+	// scenario's spec alone. Scenarios made in Go and Worlds that the command line cannot build need their own.
 	Replay func(s *scenarios.Scenario, seed uint64) string
 	// Decorators are added to each spec: ginkgo.SpecTimeout for labs, ginkgo.Serial, further labels.
 	Decorators []any
+
+	// retest is the command for what only the calling test's program has; nil where Replay is the caller's.
+	retest func(s *scenarios.Scenario) string
 }
 
 // withDefaults fills in what zero fields stand for.
@@ -61,6 +65,8 @@ func (o Options) withDefaults() Options {
 	if o.Replay == nil {
 		world := o.World
 		o.Replay = func(s *scenarios.Scenario, seed uint64) string { return replayOf(s, world, seed) }
+		test, drawn := callingTest(), o.Drawn > 0
+		o.retest = func(s *scenarios.Scenario) string { return retestOf(s, test, drawn) }
 	}
 	return o
 }
