@@ -52,7 +52,7 @@ func ParseAction(line string) (Action, error) {
 	verb, rest, _ := strings.Cut(line, " ")
 	kind, ok := findAction(verb)
 	if !ok {
-		return nil, &InputError{Field: "do", Message: strconv.Quote(verb) + " is not an action", Nearest: strictyaml.Nearest(verb, Verbs())}
+		return nil, &InputError{Field: "do", Message: strconv.Quote(verb) + " is not an action", Nearest: nearestVerb(verb)}
 	}
 	v := kind.blank()
 	fields := strictyaml.Fields(v.Type())

@@ -120,7 +120,7 @@ func (d *decoder) verb(path string, n ast.Node, entries []strictyaml.Entry) (act
 		}
 		kind, ok := findAction(s.Value)
 		if !ok {
-			return actionKind{}, d.Fail(strictyaml.Join(path, "do"), e.Value, strconv.Quote(s.Value)+" is not an action", strictyaml.Nearest(s.Value, Verbs()))
+			return actionKind{}, d.Fail(strictyaml.Join(path, "do"), e.Value, strconv.Quote(s.Value)+" is not an action", nearestVerb(s.Value))
 		}
 		return kind, nil
 	}
