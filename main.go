@@ -149,6 +149,7 @@ func exhibits() cmd.Museum {
 			}
 			return list
 		},
+		Known: func(name string) error { _, err := museum.ByName(name); return err },
 		Show: func(ctx context.Context, name string, seeds int) (cmd.Showing, error) {
 			e, err := museum.ByName(name)
 			if err != nil {

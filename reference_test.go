@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,8 +68,12 @@ func referencePages(t *testing.T) map[string]string {
 			fmt.Fprintf(b, "## %s\n\n**%s** %s\n\n*%s.*\n\n", l.Name, l.Doc, l.Why, strings.ToUpper(l.Type[:1])+l.Type[1:])
 		}
 	})
+	const injecting = "inject"
+	if !slices.ContainsFunc(entriesOf(t, "actions"), func(e scenarios.Entry) bool { return e.Name == injecting }) {
+		t.Errorf("there is no action %q, which the page of faults names", injecting)
+	}
 	for _, p := range []struct{ name, title, about string }{
-		{"faults", "Faults", "as `vppdrill describe faults` prints them: fields of the section `faults`, and what `inject-fault` takes."},
+		{"faults", "Faults", "as `vppdrill describe faults` prints them: fields of the section `faults`, and what action `" + injecting + "` takes."},
 		{"settings", "Settings of a scenario file", "as `vppdrill describe settings` prints them: every field outside of the timeline, by its path."},
 	} {
 		list := entriesOf(t, p.name)

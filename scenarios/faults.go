@@ -30,7 +30,7 @@ type Faults struct {
 	Nodes  []string `yaml:"nodes" pattern:"word" doc:"Only these nodes suffer; all when absent."`
 	Inject []string `yaml:"inject" pattern:"fault" doc:"Injected faults as s-expressions, such as (Nth 1 (Request tap_create_v3 Mute))."`
 	// AsItWas is no chance, and nothing heals it.
-	AsItWas string `yaml:"asItWas" pattern:"word" doc:"A fault that another project once had, put back for the whole run, by its name in vppdrill debug museum --list."`
+	AsItWas string `yaml:"asItWas" pattern:"word" example:"existing-not-occupied" doc:"A fault that another project once had, put back for the whole run, by its name in vppdrill debug museum --list."`
 }
 
 // Delay is a reply that comes late: with probability P, by a time drawn evenly from (0, By].

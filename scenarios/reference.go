@@ -15,7 +15,7 @@ type Entry struct {
 	Doc     string `json:"doc"`
 	// Why is what happens where a law is broken, whose rule is Doc; empty for anything else.
 	Why string `json:"why,omitempty"`
-	// Example is a line of a file.
+	// Example is a line of a file; in what Actions and Settings list a value, where not every one of the type means something.
 	Example string `json:"example,omitempty"`
 	// Arguments are an action's.
 	Arguments []Entry `json:"arguments,omitempty"`
@@ -42,7 +42,7 @@ func entries(path string, v reflect.Value, deep bool) []Entry {
 			out = append(out, entries(name+".", value, true)...)
 			continue
 		}
-		e := Entry{Name: name, Type: typeWord(f.Type, f.Tag), Doc: f.Tag.Get("doc")}
+		e := Entry{Name: name, Type: typeWord(f.Type, f.Tag), Doc: f.Tag.Get("doc"), Example: f.Tag.Get("example")}
 		if d, ok := defaultOf(value); ok {
 			e.Default = fmt.Sprint(d)
 		}

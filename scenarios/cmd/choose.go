@@ -111,6 +111,9 @@ func (c Config) load(ctx context.Context, catalog bool, files []string) ([]*scen
 		if _, err := result.SelectLaws(s, c.Laws()); err != nil {
 			return nil, cli.BadInput(err)
 		}
+		if err := c.Museum.checkPlanted(s); err != nil {
+			return nil, cli.BadInput(err)
+		}
 		list = append(list, s)
 	}
 	return list, nil

@@ -91,12 +91,12 @@ func entriesCommand(c Config, name, short, example string, of func(Config) []sce
 	return cmd
 }
 
-// named picks entries by name or by what names begin with.
+// named picks entries by name, by what names begin with, or, where none does, by a word that names have.
 func named(what string, list []scenarios.Entry, names []string) ([]scenarios.Entry, error) {
 	if len(names) == 0 {
 		return list, nil
 	}
-	var out []scenarios.Entry
+	var out, more []scenarios.Entry
 	var all []string
 	for _, e := range list {
 		all = append(all, e.Name)
@@ -108,6 +108,12 @@ func named(what string, list []scenarios.Entry, names []string) ([]scenarios.Ent
 				out = append(out, e)
 			}
 		}
+		for _, e := range list {
+			if len(out) == before && slices.Contains(strings.FieldsFunc(e.Name, func(r rune) bool { return r == '-' || r == '.' }), name) {
+				more = append(more, e)
+			}
+		}
+		out, more = append(out, more...), nil
 		if len(out) == before {
 			return nil, cli.Usagef("describe %s: there is no %q%s", what, name, cli.Hint(name, all))
 		}
@@ -248,8 +254,11 @@ func settingsOf(c Config) []scenarios.Entry {
 		e := &list[i]
 		path := strings.Split(e.Name, ".")
 		last := path[len(path)-1]
-		value := ""
+		value := e.Example
 		for _, l := range lines {
+			if value != "" {
+				break
+			}
 			if v, ok := strings.CutPrefix(l.text, last+": "); ok && len(path) > 1 && fits(*e, v) && (!strings.Contains(v, "{") || l.section == path[len(path)-2]) {
 				value = v
 				break

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/scenarios/result"
 )
@@ -21,6 +23,8 @@ import (
 type Museum struct {
 	// Exhibits lists them.
 	Exhibits func() []Exhibit
+	// Known refuses a name that no exhibit has, by a *scenarios.InputError.
+	Known func(name string) error
 	// Show runs one: without its fault, and with it on up to seeds seeds. An error is a scenario that cannot be run.
 	Show func(ctx context.Context, name string, seeds int) (Showing, error)
 }
@@ -39,6 +43,18 @@ type Exhibit struct {
 type Showing struct {
 	Clean, Planted result.Result
 	Caught         bool
+}
+
+// checkPlanted refuses a scenario that names a fault that the museum does not have.
+func (m Museum) checkPlanted(s *scenarios.Scenario) error {
+	if s.Faults.AsItWas == "" || m.Known == nil {
+		return nil
+	}
+	err := m.Known(s.Faults.AsItWas)
+	if mistake := (*scenarios.InputError)(nil); errors.As(err, &mistake) {
+		return s.Misplaced("faults.asItWas", mistake)
+	}
+	return err
 }
 
 // seedsShown is how many seeds a planted fault gets to be caught.

@@ -43,7 +43,7 @@ func ByName(name string) (Exhibit, error) {
 		names = append(names, e.Name)
 	}
 	return Exhibit{}, &scenarios.InputError{
-		Message: fmt.Sprintf("the museum has no exhibit %q", name), Nearest: strictyaml.Nearest(name, names),
+		Message: fmt.Sprintf("the museum has no exhibit %q; vppdrill debug museum --list has them", name), Nearest: strictyaml.Nearest(name, names),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
@@ -182,6 +183,11 @@ func TestAsItWas(t *testing.T) {
 	}
 	if _, err := sim.New(s, o); err == nil {
 		t.Error("the fault was left out without a word")
+	}
+	for _, setting := range scenarios.Settings() {
+		if _, err := ByName(setting.Example); setting.Name == "faults.asItWas" && err != nil {
+			t.Errorf("its documentation has an example that fails: %v", err)
+		}
 	}
 	s.Faults.AsItWas = "existing-not-ocupied"
 	if _, err := Run(t.Context(), s, o); err == nil || !strings.Contains(err.Error(), "faults.asItWas") || !strings.Contains(err.Error(), name) {
