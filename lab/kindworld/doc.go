@@ -8,6 +8,9 @@
 // which they can have happened (told.go): what comes and goes between two looks is not seen. Evidence that only the
 // agent's own process has is not delivered.
 //
+// Where nodes are given their addresses, controllers of the scenario's system (lab/internal/controllers) run beside the
+// cluster, against its API server, whose controller manager then gives none, and what nodes are given is read from objects.
+//
 // Start at Run. The cluster is made for one run and removed after it. One goroutine drives a World. What it cannot do
 // it lacks as a timeline.Need. To show more of a node, add it to look.go and tell it in told.go.
 package kindworld
