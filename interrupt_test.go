@@ -16,7 +16,7 @@ const crowd = `# A full mesh.
 name: crowd
 topology: {nodes: 800, podsPerNode: 10}
 config:
-  ipam: {podSubnetCIDR: 10.0.0.0/10, podSubnetOneNodePrefixLen: 24, nodeInterconnectCIDR: 192.168.0.0/20, vxlanCIDR: 192.168.16.0/20, vppHostSubnetCIDR: 172.16.0.0/14, vppHostSubnetOneNodePrefixLen: 24}
+  ipam: {podSubnetCIDR: 10.128.0.0/10, podSubnetOneNodePrefixLen: 24, nodeInterconnectCIDR: 192.168.0.0/20, vxlanCIDR: 192.168.16.0/20, vppHostSubnetCIDR: 172.16.0.0/14, vppHostSubnetOneNodePrefixLen: 24}
 duration: 300s
 `
 

@@ -12,7 +12,7 @@
 // could not be judged, by the kernel's own count of its waiting: see starving.
 //
 // Laws that need what a real node does not show are not judged, and reports say so: ranges-counted, told-is-saved,
-// requests-answered, hooks-run, calls-accepted, pods-reach-pods, nothing-stays.
+// requests-answered, hooks-run, calls-accepted, pods-reach-pods, nothing-stays, cloud-routes.
 //
 // To add an action, see scenarios/timeline; another kind of machine, Backend.
 package lab
