@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -57,11 +58,9 @@ func (c Config) matching(args []string) (words []string, err error) {
 		if _, err := path.Match(arg, ""); err != nil {
 			return nil, cli.Usagef("run: %s: a pattern whose [ is not closed", arg)
 		}
-		var all []*scenarios.Scenario
-		if c.Catalog != nil {
-			if all, err = c.Catalog(); err != nil {
-				return nil, cli.BadInput(err)
-			}
+		all, err := c.catalog()
+		if err != nil {
+			return nil, err
 		}
 		before := len(words)
 		for _, s := range all {
@@ -76,24 +75,23 @@ func (c Config) matching(args []string) (words []string, err error) {
 	return words, nil
 }
 
-// load reads scenario files, or finds them in the catalogue: all of them, or those whose name is no file.
+// load reads scenario files, or finds them in the catalogue: all of them, or those whose name is no file. The catalogue is read
+// where one is no file: it takes longer than all else before a run.
 func (c Config) load(ctx context.Context, catalog bool, files []string) ([]*scenarios.Scenario, error) {
-	var all []*scenarios.Scenario
-	if c.Catalog != nil {
-		var err error
-		if all, err = c.Catalog(); err != nil {
-			return nil, cli.BadInput(err)
-		}
-	}
 	if catalog {
-		if len(all) == 0 {
-			return nil, cli.CannotRun(errors.New("this build has no catalogue"))
+		all, err := c.catalog()
+		if err == nil && len(all) == 0 {
+			err = cli.CannotRun(errors.New("this build has no catalogue"))
 		}
-		return all, nil
+		return all, err
 	}
-	if c.Explorer.Lives != nil {
-		all = append(all, c.Explorer.Lives()...)
-	}
+	known := sync.OnceValues(func() ([]*scenarios.Scenario, error) {
+		all, err := c.catalog()
+		if c.Explorer.Lives != nil {
+			all = append(all, c.Explorer.Lives()...)
+		}
+		return all, err
+	})
 	var list []*scenarios.Scenario
 	for _, name := range files {
 		s, err := cli.Promptly(ctx, func() (*scenarios.Scenario, error) { // a pipe may have nothing to say for ever
@@ -103,6 +101,10 @@ func (c Config) load(ctx context.Context, catalog bool, files []string) ([]*scen
 			return nil, ctx.Err()
 		}
 		if errors.Is(err, fs.ErrNotExist) {
+			all, broken := known()
+			if broken != nil {
+				return nil, broken
+			}
 			s, err = fromCatalog(all, name)
 		}
 		if err != nil {
@@ -117,6 +119,18 @@ func (c Config) load(ctx context.Context, catalog bool, files []string) ([]*scen
 		list = append(list, s)
 	}
 	return list, nil
+}
+
+// catalog is the whole catalogue, empty in a program without one.
+func (c Config) catalog() ([]*scenarios.Scenario, error) {
+	if c.Catalog == nil {
+		return nil, nil
+	}
+	all, err := c.Catalog()
+	if err != nil {
+		return nil, cli.BadInput(err)
+	}
+	return all, nil
 }
 
 func fromCatalog(all []*scenarios.Scenario, name string) (*scenarios.Scenario, error) {
