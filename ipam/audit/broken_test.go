@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -139,6 +140,32 @@ func TestBroken(t *testing.T) {
 		}
 		if got := strings.Join(have, "\n"); got != test.want {
 			t.Errorf("%s, %s:\n%s\nwant\n%s", test.file, test.with, got, test.want)
+		}
+	}
+}
+
+// Goal: a law that has judged a pod by its node's ranges does not say that it lacks those. Method: a cluster whose nodes have pod
+// CIDRs that Cilium does not use, and a pod in the range of another node.
+func TestJudgedByRecords(t *testing.T) {
+	const cluster = `{"kind": "List", "items": [
+{"kind": "Node", "metadata": {"name": "c1"}, "spec": {"podCIDR": "10.0.1.0/24"}}, {"kind": "Node", "metadata": {"name": "c2"}, "spec": {"podCIDR": "10.0.2.0/24"}},
+{"kind": "Pod", "metadata": {"name": "a", "namespace": "shop"}, "spec": {"nodeName": "c1"}, "status": {"phase": "Running", "podIP": "10.1.1.5"}},
+{"kind": "Pod", "metadata": {"name": "b", "namespace": "shop"}, "spec": {"nodeName": "c1"}, "status": {"phase": "Running", "podIP": "10.1.2.5"}},
+{"kind": "CiliumNode", "apiVersion": "cilium.io/v2", "metadata": {"name": "c1"}, "spec": {"ipam": {"podCIDRs": ["10.1.1.0/24"]}}}%s]}`
+	const second = `, {"kind": "CiliumNode", "apiVersion": "cilium.io/v2", "metadata": {"name": "c2"}, "spec": {"ipam": {"podCIDRs": ["10.1.2.0/24"]}}}`
+	for _, records := range []string{"", second} {
+		var o Objects
+		if err := o.Parse("cluster.json", fmt.Appendf(nil, cluster, records)); err != nil {
+			t.Fatal(err)
+		}
+		r := Judge(&o)
+		if len(r.Findings) != 1 || r.Findings[0].Law != LawOutside {
+			t.Errorf("found %v", r.Findings)
+		}
+		for _, u := range r.Unknown {
+			if strings.HasPrefix(u, LawOutside) {
+				t.Errorf("not judged: %s", u)
+			}
 		}
 	}
 }

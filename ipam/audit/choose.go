@@ -32,6 +32,7 @@ func (j *judge) choose() {
 	var counts [sources]int
 	var touched systems           // sources with a range, a pool or a record of an address that no CNI explains
 	pods, nowhere, own := 0, 0, 0 // own and nowhere: of those that no CNI explains, on nodes with a pod CIDR
+	strays := map[string]int{}    // of those the ones that no pod CIDR explains, by node
 	j.faces(func(_ int, p *pod, f face) {
 		says := j.explain(p, f)
 		j.explained = append(j.explained, says)
@@ -51,6 +52,8 @@ func (j *judge) choose() {
 			nowhere++
 			if says.has(podCIDRs) {
 				own++
+			} else {
+				strays[p.node]++
 			}
 		}
 	})
@@ -84,9 +87,15 @@ func (j *judge) choose() {
 			j.held[r.node] = append(j.held[r.node], r)
 		}
 	}
-	if nowhere > 0 && !j.used.has(podCIDRs) {
+	unjudged := 0
+	for node, n := range strays { //vppdrill:unordered a sum
+		if len(j.held[node]) == 0 {
+			unjudged += n
+		}
+	}
+	if unjudged > 0 && !j.used.has(podCIDRs) {
 		j.unknown(LawOutside, "%s with addresses that their nodes' pod CIDRs do not have, so %s has ranges of its own: "+
-			"%s", count(nowhere-own, "pod"), j.theirs(), j.toGet())
+			"%s", count(unjudged, "pod"), j.theirs(), j.toGet())
 	}
 	for i, c := range j.covers {
 		j.covered.add(c.prefix, i)
