@@ -72,13 +72,13 @@ func (m *machine) lookAtHost() {
 	m.fact(fact.Fact{What: now})
 }
 
-// answers reports whether a VPP, nil for none, answers ARP requests for an address out of a NIC.
+// answers reports whether a VPP, nil for none, answers ARP requests for an address out of a NIC, which has to be up.
 func answers(v fact.VPP, addr netip.Addr) bool {
 	if v == nil {
 		return false
 	}
 	for i := range v.Interfaces() {
-		if i.Type == fact.TypeNIC && slices.ContainsFunc(i.Addrs, func(a netip.Prefix) bool { return a.Addr() == addr }) {
+		if i.Type == fact.TypeNIC && i.Up && slices.ContainsFunc(i.Addrs, func(a netip.Prefix) bool { return a.Addr() == addr }) {
 			return true
 		}
 	}

@@ -30,7 +30,8 @@ func (o Address) AppendNeeds(keys []Key) []Key {
 		keys = append(keys, inTableKey(o.If, o.Addr.Addr().Is6()))
 	}
 	if o.Stolen {
-		keys = append(keys, LinuxAddress{Link: HostLinuxDevice, Addr: o.Addr}.Key())
+		// Linux' end outlives VPP, whose rule does not, so each is named.
+		keys = append(keys, STN{Addr: o.Addr.Addr()}.Key(), LinuxAddress{Link: HostLinuxDevice, Addr: o.Addr}.Key())
 	}
 	return keys
 }

@@ -260,7 +260,11 @@ func (c *heardCluster) heard() []string {
 // HeardNode is the line by which a lab knows that an agent has heard of a node as it is now; HeardPools the same of the
 // address ranges.
 func HeardNode(n agent.NodeSeen) string {
-	return fmt.Sprintf("node %s %s %v %v %s", n.Name, n.UID, n.PodCIDRs, n.Addresses, n.Zone)
+	line := fmt.Sprintf("node %s %s %v %v", n.Name, n.UID, n.PodCIDRs, n.Addresses)
+	if n.Zone != "" {
+		line += " " + n.Zone
+	}
+	return line
 }
 
 // HeardPools is a line like HeardNode's.
