@@ -57,9 +57,3 @@ func (b *blockSource) book() *cilium.AddressBook {
 	book, _ := bookOf(b.server.Get("configmaps", controllers.LeaseNamespace, kube.AddressBookName))
 	return book
 }
-
-// freeAddress reports whether a node could get an address: one that nobody has, or that nodes have which are gone.
-func (b *blockSource) freeAddress() bool {
-	book := b.book()
-	return book.Free() > 0 || slices.ContainsFunc(book.Nodes(), func(name string) bool { return b.w.node(name) == nil })
-}

@@ -217,27 +217,31 @@ func (b *blockSource) ranged(r netip.Prefix, closed bool) {
 }
 
 // freeBlock reports whether there is a block for another node.
-func (b *blockSource) freeBlock() bool {
-	// one that rests is as good as taken, and how long only the operator knows
-	if b == nil || b.plan.System == scenarios.Cilium && b.plan.ReuseDelay > 0 {
-		return false
+func (b *blockSource) freeBlock() bool { return b != nil && b.set.Free(b.given()) }
+
+// given is what the API server says that nodes have, as far as the plan's controllers give it.
+func (b *blockSource) given() (given controllers.Given) {
+	switch {
+	case controllers.Blocked(b.plan):
+		for _, o := range b.server.All(kube.IPAMBlockResource) {
+			if block, ok := blockOf(o); ok {
+				given.Blocks = append(given.Blocks, block)
+			}
+		}
+		return given
+	case controllers.Addressed(b.plan):
+		given.Spare = controllers.Booked(b.plan) && controllers.Spare(b.book(), func(node string) bool { return b.w.node(node) == nil })
+		return given
 	}
-	if controllers.Blocked(b.plan) {
-		return b.lends()
-	}
-	if controllers.Addressed(b.plan) { // what an instance of EC2 could have depends on its interfaces, and is not known
-		return controllers.Booked(b.plan) && b.freeAddress()
-	}
-	var taken []netip.Prefix
 	for _, o := range b.server.All("nodes") {
-		taken = append(taken, prefixesOf(o)...)
+		given.Taken = append(given.Taken, prefixesOf(o)...)
 	}
-	if b.asked() {
+	if controllers.Pooled(b.plan) {
 		for _, o := range b.server.All(kube.PoolNodeResource) {
-			taken = append(taken, pooled(o)...)
+			given.Taken = append(given.Taken, pooled(o)...)
 		}
 	}
-	return b.set.Free(taken)
+	return given
 }
 
 // pending says what is under way, "" for nothing. Nodes that wait for a block that is not there do not count.

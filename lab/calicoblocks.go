@@ -8,8 +8,6 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/lab/internal/controllers"
 	"github.com/vppdrill/vppdrill/lab/internal/nodeagent"
-	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
@@ -108,16 +106,4 @@ func (b *blockSource) asideOf(block calico.Block, n int) {
 		b.aside[node] += n
 		b.w.Record.Tell(fact.Fact{Node: node, What: fact.SetAside{Addresses: uint32(max(0, b.aside[node]))}}, "")
 	}
-}
-
-// lends reports whether a node without addresses would get one of each family: of a free block, or an address of another node's.
-func (b *blockSource) lends() bool {
-	var blocks []calico.Block
-	for _, o := range b.server.All(kube.IPAMBlockResource) {
-		if block, ok := blockOf(o); ok {
-			blocks = append(blocks, block)
-		}
-	}
-	strict := scenarios.SectionOf[scenarios.CalicoIPAM](b.plan).StrictAffinity
-	return blockranges.Lends(b.plan.Resolved(), strict, b.set.Pools(), blocks)
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/lab/internal/controllers"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
@@ -31,13 +30,7 @@ func pooled(o apiserver.Object) (list []netip.Prefix) {
 	if err != nil {
 		return nil
 	}
-	n, err := cilium.ParseCiliumNode(text)
-	if err != nil {
-		return nil
-	}
-	for _, a := range n.Spec.IPAM.Pools.Allocated {
-		list = append(list, a.CIDRs...)
-	}
+	list, _ = controllers.PoolBlocks(text) // one that cannot be read shows none
 	return list
 }
 

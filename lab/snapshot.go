@@ -92,22 +92,29 @@ func (w *World) blocked(ctx context.Context, nodes []fact.NodeState) error {
 	if err != nil {
 		return err
 	}
+	var records []string
+	for key, text := range stored { //vppdrill:unordered it is a question about any of them
+		if strings.HasPrefix(key, etcd.StorePrefix+nodeid.Prefix) {
+			records = append(records, text)
+		}
+	}
 	for i := range nodes {
-		n := &nodes[i]
-		n.Blocked = n.BlockedBy(func(p netip.Prefix) bool {
-			for key, text := range stored { //vppdrill:unordered it is a question about any of them
-				if !strings.HasPrefix(key, etcd.StorePrefix+nodeid.Prefix) {
-					continue
-				}
-				r, err := nodeid.ParseRecord(text)
-				if err == nil && (r.Name != n.Name || r.UID != n.UID) && slices.ContainsFunc(r.PodNetworks, p.Overlaps) {
-					return true
-				}
-			}
-			return false
-		})
+		nodes[i].Blocked = HeldByOthers(&nodes[i], slices.Values(records))
 	}
 	return nil
+}
+
+// HeldByOthers are the blocks assigned to a node that the record of another node's ID keeps it from, of all such records.
+func HeldByOthers(n *fact.NodeState, records iter.Seq[string]) []netip.Prefix {
+	return n.BlockedBy(func(p netip.Prefix) bool {
+		for text := range records {
+			r, err := nodeid.ParseRecord(text)
+			if err == nil && (r.Name != n.Name || r.UID != n.UID) && slices.ContainsFunc(r.PodNetworks, p.Overlaps) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // look is one node's part of a snapshot. Pods are listed before the agent's leases: an address that two pods were

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -18,14 +19,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/internal/controllers"
 	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
-	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
@@ -37,10 +35,8 @@ type blocks struct {
 	set  *controllers.Set
 	api  *rest.Config
 	w    *World
-	// given is what each node is given, as of the last look; of mode crd whether the book had free addresses, of Calico the blocks.
-	given    map[string][]netip.Prefix
-	bookFree bool
-	calico   []calico.Block
+	// listed is as of the last look.
+	listed
 
 	// mu guards the Lease's holder and when it was read.
 	mu     sync.Mutex
@@ -96,7 +92,7 @@ func (w *World) control(ctx context.Context, kubeconfig string) error {
 	if err := gone(w.client.CoreV1().Nodes().Delete(ctx, w.machines.Control(), meta.DeleteOptions{})); err != nil {
 		return fmt.Errorf("delete node %s: %w", w.machines.Control(), err)
 	}
-	b := &blocks{plan: plan, w: w, given: map[string][]netip.Prefix{}}
+	b := &blocks{plan: plan, w: w}
 	var err error
 	switch {
 	case controllers.Booked(plan):
@@ -215,35 +211,11 @@ func (t *told) assign(now []ipam.Block, tell func(fact.Fact)) {
 
 // blockedBy are the blocks of a node that another one's record keeps it from.
 func (w *World) blockedBy(n *fact.NodeState) []netip.Prefix {
-	return n.BlockedBy(func(p netip.Prefix) bool {
-		for _, text := range w.records.values { //vppdrill:unordered it is a question about any of them
-			r, err := nodeid.ParseRecord(text)
-			if err == nil && (r.Name != n.Name || r.UID != n.UID) && slices.ContainsFunc(r.PodNetworks, p.Overlaps) {
-				return true
-			}
-		}
-		return false
-	})
+	return lab.HeldByOthers(n, maps.Values(w.records.values))
 }
 
 // free reports whether there is a block for another node.
-func (b *blocks) free() bool {
-	if b == nil || b.plan.System == scenarios.Cilium && b.plan.ReuseDelay > 0 { // one that rests is as good as taken, and how long only the operator knows
-		return false
-	}
-	switch {
-	case controllers.Blocked(b.plan):
-		strict := scenarios.SectionOf[scenarios.CalicoIPAM](b.plan).StrictAffinity
-		return blockranges.Lends(b.plan.Resolved(), strict, b.set.Pools(), b.calico)
-	case controllers.Booked(b.plan):
-		return b.bookFree
-	}
-	var taken []netip.Prefix
-	for _, list := range b.given { //vppdrill:unordered a set
-		taken = append(taken, list...)
-	}
-	return b.set.Free(taken)
-}
+func (b *blocks) free() bool { return b != nil && b.set.Free(b.seen) }
 
 // ungiven says what controllers have still to do, "" for nothing. Nodes that wait for a block that is not there do not count.
 func (w *World) ungiven() string {
@@ -259,7 +231,7 @@ func (w *World) ungiven() string {
 		if n.up() == nil || !n.vppUp || n.last.agent == nil {
 			continue
 		}
-		given := b.given[n.name]
+		given := b.of[n.name]
 		for _, p := range given {
 			shown := fact.NodeState{Name: n.name, UID: n.uid, Assigned: []ipam.Block{{Prefix: p}}, Blocks: n.last.agent.Blocks}
 			has := slices.ContainsFunc(n.last.agent.Blocks, func(x ipam.Block) bool { return x.Prefix == p })

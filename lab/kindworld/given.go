@@ -15,36 +15,42 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
-// list is what the API server says that each node is given: addresses as blocks of one.
-func (b *blocks) list(ctx context.Context) error {
-	given := map[string][]netip.Prefix{}
-	addresses := func(node string, addrs []netip.Addr) {
-		for _, one := range controllers.Singles(addrs) {
-			given[node] = append(given[node], one.Prefix)
-		}
+// listed is what a look finds of what nodes are given: of each node, addresses as blocks of one, and as controllers.Set asks for it.
+type listed struct {
+	of   map[string][]netip.Prefix
+	seen controllers.Given
+}
+
+func (l *listed) addresses(node string, addrs []netip.Addr) {
+	for _, one := range controllers.Singles(addrs) {
+		l.of[node] = append(l.of[node], one.Prefix)
 	}
-	var err error
+}
+
+func (l *listed) blocks(node string, blocks []netip.Prefix) {
+	l.of[node] = append(l.of[node], blocks...)
+	l.seen.Taken = append(l.seen.Taken, blocks...)
+}
+
+// list asks the API server what each node is given.
+func (b *blocks) list(ctx context.Context) (err error) {
+	l := &listed{of: map[string][]netip.Prefix{}}
 	switch {
 	case controllers.Blocked(b.plan):
-		err = b.listCalico(ctx, addresses)
+		err = b.listCalico(ctx, l)
 	case controllers.Booked(b.plan):
-		err = b.listBook(ctx, addresses)
+		err = b.listBook(ctx, l)
 	case controllers.Pooled(b.plan):
 		err = each(ctx, b.w.conn, kube.PoolNodesPath, func(text []byte, o meta.PartialObjectMetadata) error {
-			n, err := cilium.ParseCiliumNode(text)
-			if err != nil {
-				return err
-			}
-			for _, a := range n.Spec.IPAM.Pools.Allocated {
-				given[o.Name] = append(given[o.Name], a.CIDRs...)
-			}
-			return nil
+			list, err := controllers.PoolBlocks(text)
+			l.blocks(o.Name, list)
+			return err
 		})
 	default:
-		err = b.listNodes(ctx, given)
+		err = b.listNodes(ctx, l)
 	}
 	if err == nil {
-		b.given = given
+		b.listed = *l
 	}
 	return err
 }
@@ -69,7 +75,7 @@ func each(ctx context.Context, conn *kube.Connection, path string, take func(tex
 	})
 }
 
-func (b *blocks) listNodes(ctx context.Context, given map[string][]netip.Prefix) error {
+func (b *blocks) listNodes(ctx context.Context, l *listed) error {
 	list, err := b.w.client.CoreV1().Nodes().List(ctx, meta.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("list nodes: %w", err)
@@ -81,14 +87,14 @@ func (b *blocks) listNodes(ctx context.Context, given map[string][]netip.Prefix)
 			if err != nil {
 				return fmt.Errorf("node %s: %w", n.Name, err)
 			}
-			given[n.Name] = append(given[n.Name], p)
+			l.blocks(n.Name, []netip.Prefix{p})
 		}
 	}
 	return nil
 }
 
 // listBook reads the operators' book of mode crd; there is none before an operator has led.
-func (b *blocks) listBook(ctx context.Context, addresses func(string, []netip.Addr)) error {
+func (b *blocks) listBook(ctx context.Context, l *listed) error {
 	object, err := b.w.client.CoreV1().ConfigMaps(controllers.LeaseNamespace).Get(ctx, kube.AddressBookName, meta.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -101,15 +107,14 @@ func (b *blocks) listBook(ctx context.Context, addresses func(string, []netip.Ad
 		return fmt.Errorf("book of addresses: %w", err)
 	}
 	for _, node := range book.Nodes() {
-		addresses(node, book.Of(node))
+		l.addresses(node, book.Of(node))
 	}
-	b.bookFree = book.Free() > 0
+	l.seen.Spare = controllers.Spare(book, func(node string) bool { return b.w.node(node) == nil })
 	return nil
 }
 
 // listCalico reads Calico's blocks.
-func (b *blocks) listCalico(ctx context.Context, addresses func(string, []netip.Addr)) error {
-	var all []calico.Block
+func (b *blocks) listCalico(ctx context.Context, l *listed) error {
 	of := map[string][]netip.Addr{}
 	err := each(ctx, b.w.conn, calicoPath+kube.IPAMBlockResource, func(text []byte, _ meta.PartialObjectMetadata) error {
 		var o map[string]any
@@ -120,7 +125,7 @@ func (b *blocks) listCalico(ctx context.Context, addresses func(string, []netip.
 		if err != nil {
 			return err
 		}
-		all = append(all, s.Block)
+		l.seen.Blocks = append(l.seen.Blocks, s.Block)
 		for i, h := range s.Hosts {
 			if node := calico.NodeOf(h); node != "" {
 				of[node] = append(of[node], s.Addr(i))
@@ -131,9 +136,8 @@ func (b *blocks) listCalico(ctx context.Context, addresses func(string, []netip.
 	if err != nil {
 		return err
 	}
-	b.calico = all
 	for node, addrs := range of { //vppdrill:unordered each by itself
-		addresses(node, addrs)
+		l.addresses(node, addrs)
 	}
 	return nil
 }

@@ -176,7 +176,7 @@ func (w *World) lookAround(ctx context.Context) {
 		n.last = *s
 		n.vppUp = takesConnections(m.root() + vppDir + "/" + vppproc.APISocketFile)
 		if w.blocks != nil {
-			s.given = w.blocks.given[n.name]
+			s.given = w.blocks.of[n.name]
 		}
 		for _, f := range n.told.look(*s) {
 			if _, ok := f.What.(fact.AgentUp); ok {

@@ -76,13 +76,3 @@ func (s *Set) closePool(r netip.Prefix) error {
 	}
 	return s.Remove(kube.IPPoolResource, name)
 }
-
-// Pools are the ranges of the default pool's IPPools.
-func (s *Set) Pools() (list []netip.Prefix) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, p := range s.pools {
-		list = append(list, p.cidr)
-	}
-	return list
-}

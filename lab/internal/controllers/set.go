@@ -44,10 +44,10 @@ type Config struct {
 	Ranged func(r netip.Prefix, closed bool)
 }
 
-// Standing is how many controllers stand for the Lease.
-const Standing = 2
+// standing is how many controllers stand for the Lease.
+const standing = 2
 
-// Set is the controllers of one scenario. Its methods may be called from any goroutine; those of a nil one do nothing.
+// Set is the controllers of one scenario. Its methods may be called from any goroutine.
 type Set struct {
 	Config
 	end context.CancelFunc
@@ -93,7 +93,7 @@ func (s *Set) Start() error {
 }
 
 func (s *Set) startAll() error {
-	for range Standing {
+	for range standing {
 		if err := s.start(); err != nil {
 			return err
 		}
@@ -102,17 +102,10 @@ func (s *Set) startAll() error {
 }
 
 // End asks them to end. Wait returns when they have, which takes a server that answers them, or that has ended.
-func (s *Set) End() {
-	if s != nil {
-		s.end()
-	}
-}
+func (s *Set) End() { s.end() }
 
 // Wait is End's other half.
 func (s *Set) Wait() {
-	if s == nil {
-		return
-	}
 	s.mu.Lock()
 	lives := s.lives
 	s.mu.Unlock()
@@ -122,11 +115,7 @@ func (s *Set) Wait() {
 }
 
 // Stop has the API server answer them nothing, or ends that.
-func (s *Set) Stop(stop bool) {
-	if s != nil {
-		s.stopped.Store(stop)
-	}
-}
+func (s *Set) Stop(stop bool) { s.stopped.Store(stop) }
 
 // Figures are the leader's.
 func (s *Set) Figures() []ipam.Figure {
@@ -207,13 +196,6 @@ func (s *Set) restart() error {
 		}
 	}
 	return s.startAll()
-}
-
-// Free reports whether the ranges have a block beside those that are taken.
-func (s *Set) Free(taken []netip.Prefix) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ranges.Free(taken)
 }
 
 // Electing says that requests of a former leader are on their way, or that nobody leads; "" for neither.
