@@ -159,10 +159,8 @@ func (o Options) config(p pools) *v1alpha4.Cluster {
 	c.KubeadmConfigPatches = []string{
 		"apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\niptables: {masqueradeAll: true}\nconntrack: {maxPerCore: 0}\n",
 	}
-	if o.Agents != nil && o.Agents.NodeCIDRs { // arguments are a map up to Kubernetes 1.35, and a list of kind's own and this one since
-		const clusterConfiguration = "apiVersion: kubeadm.k8s.io/%s\nkind: ClusterConfiguration\ncontrollerManager: {extraArgs: %s}\n"
-		c.KubeadmConfigPatches = append(c.KubeadmConfigPatches, fmt.Sprintf(clusterConfiguration, "v1beta3", `{allocate-node-cidrs: "false"}`),
-			fmt.Sprintf(clusterConfiguration, "v1beta4", `[{name: enable-hostpath-provisioner, value: "true"}, {name: allocate-node-cidrs, value: "false"}]`))
+	if o.Agents != nil && o.Agents.NodeCIDRs { // kind brings the arguments into the form of each of kubeadm's versions
+		c.KubeadmConfigPatches = append(c.KubeadmConfigPatches, "kind: ClusterConfiguration\ncontrollerManager: {extraArgs: {allocate-node-cidrs: \"false\"}}\n")
 	}
 	return c
 }
